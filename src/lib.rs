@@ -1,0 +1,1 @@
+//! elbowroom: a Kubernetes scheduler that makes room for running Pods that grow.

@@ -1,0 +1,2 @@
+//! The `elbowroom` program.
+fn main() {}
