@@ -2,6 +2,8 @@
 //!
 //! Invariant: nobody is evicted unless, with the victims gone, the kubelet would allocate the resize.
 
+pub mod policy;
 pub mod reason;
 
+pub use policy::ResizePolicy;
 pub use reason::{Reason, ResizeEvent};
