@@ -3,6 +3,9 @@
 //! Invariant: nothing here waits, reads a clock or draws from outside; one scenario and one seed give one history.
 
 pub mod api;
+pub mod facts;
 pub mod kubelet;
 pub mod objects;
 pub mod random;
+pub mod scenario;
+pub mod world;

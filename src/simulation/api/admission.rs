@@ -6,6 +6,7 @@ use super::{Api, Refusal};
 use crate::model::Timestamp;
 use crate::simulation::objects::{Amounts, Key, PodExt, exact, time};
 use k8s_openapi::api::core::v1::{Container, Namespace, Pod};
+use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 /// The scheduler of Pods that name none. A cluster's API server says `default-scheduler`; here elbowroom is the
@@ -50,21 +51,21 @@ impl Api {
 
     /// What the admission plugin `Priority` does. A priority without a class is taken as it is written.
     fn resolve_priority(&self, pod: &mut Pod) -> Result<(), Refusal> {
+        let value =
+            |class: &PriorityClass| (class.value.unwrap_or_default(), class.preemption_policy.clone());
         let spec = pod.spec_mut();
         let class = match &spec.priority_class_name {
             Some(name) => match (name.as_str(), self.classes.get(name)) {
                 ("system-node-critical", _) => Some((2_000_001_000, None)),
                 ("system-cluster-critical", _) => Some((2_000_000_000, None)),
-                (_, Some(class)) => Some((class.value, class.preemption_policy.clone())),
+                (_, Some(class)) => Some(value(class)),
                 (_, None) => {
                     return Err(Refusal::new(403, format!("no PriorityClass with name {name} was found")));
                 }
             },
-            None if spec.priority.is_none() => self
-                .classes
-                .values()
-                .find(|class| class.global_default == Some(true))
-                .map(|class| (class.value, class.preemption_policy.clone())),
+            None if spec.priority.is_none() => {
+                self.classes.values().find(|class| class.global_default == Some(true)).map(value)
+            }
             None => None,
         };
         if let Some((value, policy)) = class {

@@ -76,7 +76,8 @@ impl Api {
                 .filter(|(at, pod)| at.namespace == key.namespace && covers(&budget, pod) && !pod.finished())
                 .map(|(_, pod)| pod)
                 .collect();
-            let mut disrupted = budget.status.as_ref().and_then(|s| s.disrupted_pods.clone()).unwrap_or_default();
+            let mut disrupted =
+                budget.status.as_ref().and_then(|s| s.disrupted_pods.clone()).unwrap_or_default();
             // Confirmed once the Pod is going or gone.
             disrupted.retain(|name, since| {
                 let waits = pods.iter().any(|pod| pod.key().name == *name && !pod.leaving());
@@ -95,16 +96,17 @@ impl Api {
             let scale = self.disruption.scale.entry(key.clone()).or_default();
             *scale = covered.max(*scale);
             let (expected, desired) = goals(&budget, covered, *scale);
+            let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
             let generation = budget.metadata.generation;
             let status = budget.status.get_or_insert_default();
             status.disrupted_pods = Some(disrupted).filter(|list| !list.is_empty());
             if !self.disruption.pinned.contains(&key) {
                 *status = PodDisruptionBudgetStatus {
                     observed_generation: generation,
-                    expected_pods: expected,
-                    desired_healthy: desired,
-                    current_healthy: healthy,
-                    disruptions_allowed: if expected > 0 { (healthy - desired).max(0) } else { 0 },
+                    expected_pods: Some(expected),
+                    desired_healthy: Some(desired),
+                    current_healthy: Some(healthy),
+                    disruptions_allowed: Some(allowed),
                     disrupted_pods: status.disrupted_pods.clone(),
                     conditions: None,
                 };
@@ -140,7 +142,8 @@ fn scaled(value: &IntOrString, whole: i32) -> i32 {
     match value {
         IntOrString::Int(number) => *number,
         IntOrString::String(text) => {
-            let percent = text.strip_suffix('%').and_then(|text| text.parse::<i64>().ok()).unwrap_or_default();
+            let percent =
+                text.strip_suffix('%').and_then(|text| text.parse::<i64>().ok()).unwrap_or_default();
             let product = percent.saturating_mul(i64::from(whole));
             i32::try_from(product.saturating_add(99).div_euclid(100)).unwrap_or(i32::MAX)
         }

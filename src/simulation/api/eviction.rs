@@ -23,9 +23,10 @@ impl Api {
         let pod = self.pods.get(key).cloned().ok_or_else(|| not_found("pods", &key.name))?;
         let exempt = pod.phase() == "Pending" || pod.finished() || pod.leaving();
         if !exempt {
-            let mut covering = self.budgets.iter().filter(|(at, budget)| {
-                at.namespace == key.namespace && covers(budget, &pod)
-            });
+            let mut covering = self
+                .budgets
+                .iter()
+                .filter(|(at, budget)| at.namespace == key.namespace && covers(budget, &pod));
             let budget = covering.next().map(|(at, budget)| (at.clone(), budget.clone()));
             if covering.next().is_some() {
                 let text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does \
@@ -45,12 +46,7 @@ impl Api {
         if !exempt {
             let target = PodCondition {
                 observed_generation: Some(pod.generation()),
-                ..condition(
-                    "DisruptionTarget",
-                    true,
-                    "EvictionByEvictionAPI",
-                    "Eviction API: evicting",
-                )
+                ..condition("DisruptionTarget", true, "EvictionByEvictionAPI", "Eviction API: evicting")
             };
             self.patch_condition(now, key, uid, "DisruptionTarget", Some(target))?;
         }
@@ -69,16 +65,17 @@ impl Api {
         let spec = budget.spec.clone().unwrap_or_default();
         let generation = budget.metadata.generation.unwrap_or_default();
         let status = budget.status.get_or_insert_default();
+        let desired = status.desired_healthy.unwrap_or_default();
+        let current = status.current_healthy.unwrap_or_default();
         if !pod.ready() {
             let always = spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow");
-            let healthy = status.desired_healthy > 0 && status.current_healthy >= status.desired_healthy;
+            let healthy = desired > 0 && current >= desired;
             if always || healthy {
                 return Ok(());
             }
         }
-        let refuse = |code, message: String, retry_after| {
-            Err(Refusal { code, message, budget: true, retry_after })
-        };
+        let refuse =
+            |code, message: String, retry_after| Err(Refusal { code, message, budget: true, retry_after });
         let violates = "Cannot evict pod as it would violate the pod's disruption budget.";
         if status.observed_generation.unwrap_or_default() < generation {
             let text = format!(
@@ -87,24 +84,25 @@ impl Api {
             );
             return refuse(429, text, Some(10));
         }
-        if status.disruptions_allowed < 0 {
+        let allowed = status.disruptions_allowed.unwrap_or_default();
+        if allowed < 0 {
             return refuse(403, format!("{}: pdb disruptions allowed is negative", at.name), None);
         }
         if status.disrupted_pods.as_ref().is_some_and(|list| list.len() > MAX_DISRUPTED) {
             let text = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
             return refuse(403, format!("{}: {text}", at.name), None);
         }
-        if status.disruptions_allowed == 0 {
+        if allowed == 0 {
             let text = format!(
                 "{violates} The disruption budget {} needs {} healthy pods and has {} currently",
-                at.name, status.desired_healthy, status.current_healthy
+                at.name, desired, current
             );
             return refuse(429, text, None);
         }
         if dry_run {
             return Ok(());
         }
-        status.disruptions_allowed -= 1;
+        status.disruptions_allowed = Some(allowed - 1);
         status.disrupted_pods.get_or_insert_default().insert(pod.key().name, time(now));
         self.store_budget(budget);
         Ok(())

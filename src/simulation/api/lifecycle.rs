@@ -46,7 +46,10 @@ impl Api {
     pub fn bind_pod(&mut self, now: Timestamp, key: &Key, uid: &str, node: &str) -> Result<(), Refusal> {
         let mut pod = self.pods.get(key).cloned().ok_or_else(|| not_found("pods", &key.name))?;
         let conflict = |what: String| {
-            Err(Refusal::new(409, format!("Operation cannot be fulfilled on pods/binding \"{}\": {what}", key.name)))
+            Err(Refusal::new(
+                409,
+                format!("Operation cannot be fulfilled on pods/binding \"{}\": {what}", key.name),
+            ))
         };
         if pod.uid() != uid {
             return Err(uid_conflict(key, uid, pod.uid()));
@@ -62,10 +65,8 @@ impl Api {
         }
         pod.spec_mut().node_name = Some(node.to_owned());
         let generation = pod.generation();
-        let scheduled = PodCondition {
-            observed_generation: Some(generation),
-            ..condition("PodScheduled", true, "", "")
-        };
+        let scheduled =
+            PodCondition { observed_generation: Some(generation), ..condition("PodScheduled", true, "", "") };
         pod.set_condition(now, scheduled);
         self.store_pod(pod);
         Ok(())

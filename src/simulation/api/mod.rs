@@ -9,6 +9,7 @@ mod lifecycle;
 mod resize;
 
 pub use disruption::SETTLING;
+pub use resize::Resize;
 
 use super::objects::{Key, PodExt};
 use crate::model::{Span, Timestamp};

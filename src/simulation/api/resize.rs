@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{Container, Pod};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 
 /// New requests of one container.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resize {
     /// The container; `None`: the Pod has only one.
     pub container: Option<String>,
@@ -37,7 +37,9 @@ impl Api {
         for (name, amount) in &resize.requests {
             let asked = resources.requests.get_or_insert_default();
             let old = asked.insert(name.clone(), amount.clone());
-            let Some(limit) = resources.limits.as_mut().and_then(|limits| limits.get_mut(name)) else { continue };
+            let Some(limit) = resources.limits.as_mut().and_then(|limits| limits.get_mut(name)) else {
+                continue;
+            };
             if old.is_some() && same_amount(old.as_ref(), Some(limit)) {
                 *limit = amount.clone();
             } else if exact(limit) < exact(amount) {
@@ -63,7 +65,8 @@ impl Api {
         let allocatable = crate::simulation::objects::allocatable(node);
         for name in ["cpu", "memory"] {
             let Some(room) = allocatable.get(name).and_then(exact) else { continue };
-            let overhead = pod.spec.as_ref().and_then(|spec| spec.overhead.as_ref()?.get(name)).and_then(exact);
+            let overhead =
+                pod.spec.as_ref().and_then(|spec| spec.overhead.as_ref()?.get(name)).and_then(exact);
             let regular = pod.spec.iter().flat_map(|spec| &spec.containers);
             let sidecars = pod.spec.iter().flat_map(|spec| spec.init_containers.iter().flatten());
             let sidecars = sidecars.filter(|one| one.restart_policy.as_deref() == Some("Always"));
@@ -73,8 +76,10 @@ impl Api {
                 .chain(overhead)
                 .sum();
             if asked > room {
-                let text = format!("Node \"{}\" allocatable {name} {room} is less than the requested {asked}",
-                    pod.node().unwrap_or_default());
+                let text = format!(
+                    "Node \"{}\" allocatable {name} {room} is less than the requested {asked}",
+                    pod.node().unwrap_or_default()
+                );
                 return Err(Refusal::new(403, format!("pods \"{}\" is forbidden: {text}", pod.key().name)));
             }
         }
