@@ -55,7 +55,7 @@ impl Engine {
         }
         let mut orders = Vec::new();
         self.resizes.follow(&mut self.cluster, id, now, &mut orders);
-        self.carry_out(orders, now, effects);
+        self.carry_out(orders, effects);
         self.follow_report(id);
         self.follow_actuation(id, in_force, now, effects);
     }
@@ -68,7 +68,7 @@ impl Engine {
         if let Some((_, row)) = self.cluster.remove_pod(uid) {
             row.node.into_iter().for_each(|node| self.resizes.touch(node));
         }
-        self.carry_out(orders, now, effects);
+        self.carry_out(orders, effects);
     }
 
     pub(super) fn node(&mut self, fact: Fact<Node>, _now: Timestamp, _effects: &mut Vec<Effect>) {

@@ -14,16 +14,16 @@ impl Engine {
     pub(super) fn run_resizes(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let mut orders = Vec::new();
         self.resizes.run(&mut self.cluster, now, &mut orders);
-        self.carry_out(orders, now, effects);
+        self.carry_out(orders, effects);
     }
 
-    pub(super) fn carry_out(&mut self, orders: Vec<Order>, now: Timestamp, effects: &mut Vec<Effect>) {
+    pub(super) fn carry_out(&mut self, orders: Vec<Order>, effects: &mut Vec<Effect>) {
         for order in orders {
-            self.carry_out_one(order, now, effects);
+            self.carry_out_one(order, effects);
         }
     }
 
-    fn carry_out_one(&mut self, order: Order, now: Timestamp, effects: &mut Vec<Effect>) {
+    fn carry_out_one(&mut self, order: Order, effects: &mut Vec<Effect>) {
         match order {
             Order::Ask { preemptor, victim, ask } => self.ask(preemptor, victim, ask, effects),
             Order::State { pod, profile, node, generation, reason, message, announce, new } => {
@@ -97,7 +97,7 @@ impl Engine {
         let reply = reply(victim, ask, answer);
         let answered = Answered { preemptor, victim, ask, reply };
         self.resizes.answer(&mut self.cluster, answered, now, &mut orders);
-        self.carry_out(orders, now, effects);
+        self.carry_out(orders, effects);
     }
 
     fn evicted(&self, preemptor: &Str, victim: &PodRef, answer: EvictAnswer) -> Option<Decision> {
