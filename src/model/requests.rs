@@ -35,6 +35,8 @@ pub struct PodResources {
     pub status_allocated: Option<Requests>,
     /// `status.resources.requests`: the Pod's total in force, overhead included.
     pub status_actual: Option<Requests>,
+    /// `status.resources` is there but names no requests; `status_actual` is `None` then.
+    pub status_bare: bool,
     /// The first `PodResizePending` condition has reason `Infeasible`: desired does not count.
     pub infeasible: bool,
 }
