@@ -3,5 +3,6 @@
 //! Invariant: nobody is evicted unless, with the victims gone, the kubelet would allocate the resize.
 
 pub mod reason;
+pub mod search;
 
 pub use reason::{Reason, ResizeEvent};
