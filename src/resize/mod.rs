@@ -9,10 +9,7 @@ pub mod orders;
 pub mod policy;
 pub mod queue;
 pub mod reason;
-pub mod said;
 pub mod search;
-pub mod text;
-pub mod victims;
 
 pub use orders::{Answered, Ask, Order, Outcome, Reply, Verdict};
 pub use policy::ResizePolicy;
