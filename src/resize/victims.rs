@@ -4,12 +4,9 @@
 
 use super::kubelet::{Room, View};
 use super::policy::ResizePolicy;
-use super::search::{Candidate, Problem, Shortage, Victims, best_set};
+use super::search::{Answer, Candidate, DEFAULT_EFFORT, Problem, Shortage, Victims, best_set};
 use crate::cluster::{Amounts, BudgetKey, Cluster, NodeId, PodId, PodRow};
 use crate::model::pod::Phase;
-
-/// Search nodes allowed for one plan; some tens of milliseconds at the very worst.
-const EFFORT: u64 = 200_000;
 
 /// A set of Pods whose leaving lets the kubelet allocate the resize.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,14 +118,17 @@ fn cover(
         .map(|(id, missing)| Shortage { missing, allocatable: allocatable(id).max(1) })
         .collect();
     let mut budgets: Vec<BudgetKey> = Vec::new();
+    let mut kinds: Vec<(&Amounts, Option<PodId>)> = Vec::new();
     let candidates: Vec<Candidate> = pods
         .iter()
-        .map(|(_, row)| Candidate {
+        .map(|(id, row)| Candidate {
             priority: row.pod.priority,
             frees: shortage.iter().map(|(id, _)| row.charge.held.get(id)).collect(),
             start: row.pod.started,
             uid: row.pod.id.uid.clone(),
             budget: payer(cluster, row).filter(|_| heed_budgets).map(|key| place(&mut budgets, key)),
+            // To the kubelet two neighbours are alike when they hold the same and neither waits to grow.
+            kind: place(&mut kinds, (&row.charge.held, view.of(*id).map(|own| own.pod))) as u32,
         })
         .collect();
     let left: Vec<i64> = budgets.iter().map(|key| cluster.budgets.left(key)).collect();
@@ -137,7 +137,7 @@ fn cover(
         candidates: &candidates,
         budgets: &left,
         max_victims: None,
-        effort: EFFORT,
+        effort: DEFAULT_EFFORT,
     };
     let chosen = |indices: &[usize]| -> Vec<(PodId, &PodRow)> {
         indices.iter().filter_map(|at| pods.get(*at).copied()).collect()
@@ -148,7 +148,7 @@ fn cover(
         let room = room_without(&view.free_later, victims.iter().map(|(_, row)| *row));
         view.grants(&room, &gone).contains(&preemptor)
     };
-    let Victims { indices, exact, .. } = best_set(&problem, granted)?;
+    let Answer::Victims(Victims { indices, exact, .. }) = best_set(&problem, granted) else { return None };
     Some(Plan { victims: chosen(&indices).into_iter().map(|(id, _)| id).collect(), exact })
 }
 
@@ -158,12 +158,12 @@ fn room_without<'a>(room: &Room, pods: impl Iterator<Item = &'a PodRow>) -> Room
     room
 }
 
-fn place(budgets: &mut Vec<BudgetKey>, key: BudgetKey) -> usize {
-    if let Some(at) = budgets.iter().position(|known| *known == key) {
+fn place<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
+    if let Some(at) = known.iter().position(|other| *other == one) {
         return at;
     }
-    budgets.push(key);
-    budgets.len() - 1
+    known.push(one);
+    known.len() - 1
 }
 
 /// Budgets that keep somebody: those that allow fewer evictions than they cover Pods here, and those that overlap.
