@@ -4,3 +4,4 @@ pub mod cluster;
 pub mod engine;
 pub mod model;
 pub mod resize;
+pub mod wire;
