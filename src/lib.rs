@@ -6,4 +6,7 @@ pub mod config;
 pub mod engine;
 pub mod model;
 pub mod resize;
+pub mod scheduling;
 pub mod serve;
+pub mod simulation;
+pub mod wire;
