@@ -14,16 +14,6 @@ use std::io;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-/// The address cannot be served.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot serve HTTP on {address}: {cause}")]
-pub struct BindError {
-    /// The address asked for.
-    pub address: SocketAddr,
-    /// What the system said.
-    pub cause: io::Error,
-}
-
 /// A server that has its address.
 #[derive(Debug)]
 pub struct Server {
@@ -41,9 +31,11 @@ impl Server {
     /// Takes the address; port 0 takes a free one.
     ///
     /// # Errors
-    /// The address is taken, or not ours.
-    pub async fn bind(address: SocketAddr) -> Result<Self, BindError> {
-        let failed = |cause| BindError { address, cause };
+    /// The address is taken, or not ours; the error names it.
+    pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        let failed = |cause: io::Error| {
+            io::Error::new(cause.kind(), format!("cannot serve HTTP on {address}: {cause}"))
+        };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address })

@@ -2,7 +2,8 @@
 //!
 //! Invariant: each set is closed and each value is written once; no label value is made up where it is used.
 
-use crate::engine::{EvictAnswer, QueueName, ResizeOutcome};
+use crate::engine::{EvictAnswer, QueueName};
+use crate::resize::Outcome;
 
 /// `operation`: what a victim had to go for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,12 +115,12 @@ pub const fn queue(name: QueueName) -> &'static str {
 }
 
 /// `outcome` of a Deferred resize.
-pub const fn outcome(outcome: ResizeOutcome) -> &'static str {
+pub const fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
-        ResizeOutcome::Allocated => "allocated",
-        ResizeOutcome::Reverted => "reverted",
-        ResizeOutcome::Infeasible => "infeasible",
-        ResizeOutcome::Deleted => "deleted",
+        Outcome::Allocated => "allocated",
+        Outcome::Reverted => "reverted",
+        Outcome::Infeasible => "infeasible",
+        Outcome::Deleted => "deleted",
     }
 }
 

@@ -4,9 +4,9 @@
 
 use super::families::Families;
 use super::labels::{self, AttemptResult, EvictionResult, Operation};
-use crate::engine::{QueueName, ResizeOutcome};
+use crate::engine::QueueName;
 use crate::model::Span;
-use crate::resize::Reason;
+use crate::resize::{Outcome, Reason};
 use prometheus::{
     Encoder, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Registry,
     TextEncoder, exponential_buckets,
@@ -225,7 +225,7 @@ impl Metrics {
     }
 
     /// A resize is no longer Deferred.
-    pub fn resize_ended(&self, outcome: ResizeOutcome, preempted: bool, waited: Span) {
+    pub fn resize_ended(&self, outcome: Outcome, preempted: bool, waited: Span) {
         let preempted = if preempted { "true" } else { "false" };
         let labels = [labels::outcome(outcome), preempted];
         self.deferred_duration.with_label_values(&labels).observe(waited.as_seconds_f64());
@@ -295,7 +295,7 @@ mod tests {
         metrics.deferred(Reason::BlockedByPdb, 3);
         metrics.resize_decided(Reason::Preempting);
         metrics.resize_victims(2);
-        metrics.resize_ended(ResizeOutcome::Allocated, true, Span::from_seconds(4));
+        metrics.resize_ended(Outcome::Allocated, true, Span::from_seconds(4));
         metrics.resize_actuated(Span::from_seconds(5));
         metrics.claimed("cpu", 1500);
         metrics.claimed("memory", 1 << 30);

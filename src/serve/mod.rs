@@ -8,6 +8,6 @@ pub mod labels;
 pub mod metrics;
 mod readiness;
 
-pub use http::{BindError, Server};
+pub use http::Server;
 pub use metrics::Metrics;
 pub use readiness::Readiness;
