@@ -1,1 +1,3 @@
 //! Tests that need no cluster.
+
+mod layering;
