@@ -1,1 +1,4 @@
 //! Tests that need no cluster.
+
+mod footprints;
+mod quantities;
