@@ -1,3 +1,4 @@
 //! Tests that need no cluster.
 
-mod layering;
+mod footprints;
+mod quantities;
