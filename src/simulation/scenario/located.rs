@@ -17,9 +17,8 @@ use std::fmt;
 /// # Errors
 /// A field of another type, an unknown field, a quantity or time that is none.
 pub(super) fn read<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T, Fault> {
-    T::deserialize(At { node, parent: None }).map_err(|error| {
-        Fault::new(error.at.unwrap_or(node.at), error.message)
-    })
+    T::deserialize(At { node, parent: None })
+        .map_err(|error| Fault::new(error.at.unwrap_or(node.at), error.message))
 }
 
 /// A fault whose place may not be known yet.
@@ -59,11 +58,7 @@ struct At<'de> {
 }
 
 impl<'de> At<'de> {
-    fn visit<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    fn visit<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Wrong> {
         let read = match &self.node.value {
             Value::Null => visitor.visit_unit(),
             Value::Bool(flag) => visitor.visit_bool(*flag),
@@ -214,7 +209,10 @@ mod tests {
     #[test]
     fn a_field_of_a_small_type_is_told_with_all_there_are() {
         let text = format!("{HEAD}spec:\n  containers:\n  - name: c\n    resources: {{request: {{}}}}\n");
-        assert_eq!(fault(&text), "7:17: unknown field `request`, expected one of `claims`, `limits`, `requests`");
+        assert_eq!(
+            fault(&text),
+            "7:17: unknown field `request`, expected one of `claims`, `limits`, `requests`"
+        );
     }
 
     #[test]

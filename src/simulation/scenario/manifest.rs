@@ -45,7 +45,8 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
         Object::Node(node) => {
             let status = node.status.as_ref();
             if status.is_none_or(|status| status.allocatable.is_none() && status.capacity.is_none()) {
-                let text = "status.allocatable: found nothing, expected what the node has, such as {cpu: \"8\"}";
+                let text =
+                    "status.allocatable: found nothing, expected what the node has, such as {cpu: \"8\"}";
                 return Err(Fault::new(place(document, &["status"]), text));
             }
         }

@@ -111,7 +111,10 @@ fn read(file: &str, text: &str) -> Result<Scenario, Fault> {
         let found = fields.text(name)?;
         if found != Some(wanted) {
             let found = found.map_or("nothing".to_owned(), |text| format!("`{text}`"));
-            return Err(Fault::new(fields.place(name), format!("{name}: found {found}, expected `{wanted}`")));
+            return Err(Fault::new(
+                fields.place(name),
+                format!("{name}: found {found}, expected `{wanted}`"),
+            ));
         }
     }
     let name = match fields.get("metadata") {

@@ -98,11 +98,8 @@ fn change_node(node: &Node, known: &Known) -> Result<Action, Fault> {
     if fields.flag("delete")? == Some(true) {
         return Ok(Action::DeleteNode(name.to_owned()));
     }
-    let mut change = NodeChange {
-        ready: fields.flag("ready")?,
-        cordon: fields.flag("cordon")?,
-        ..NodeChange::default()
-    };
+    let mut change =
+        NodeChange { ready: fields.flag("ready")?, cordon: fields.flag("cordon")?, ..NodeChange::default() };
     for entry in map(&fields, "allocatable")? {
         change.allocatable.insert(entry.key.clone(), quantity(&entry.key, &entry.value)?);
     }
@@ -129,7 +126,10 @@ fn change_node(node: &Node, known: &Known) -> Result<Action, Fault> {
         change.disable_resize_preemption = Some(owners);
     }
     if change == NodeChange::default() {
-        return Err(Fault::new(node.at, format!("node: found no change, expected one of {}", names.join(", "))));
+        return Err(Fault::new(
+            node.at,
+            format!("node: found no change, expected one of {}", names.join(", ")),
+        ));
     }
     Ok(Action::Node(name.to_owned(), Box::new(change)))
 }
