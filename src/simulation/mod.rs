@@ -8,4 +8,25 @@ pub mod kubelet;
 pub mod objects;
 pub mod random;
 pub mod scenario;
+pub mod timeline;
 pub mod world;
+
+use crate::engine::Settings;
+use anyhow::{Result, anyhow};
+use scenario::Scenario;
+use world::Faults;
+
+/// Plays a scenario without faults and returns its timeline.
+///
+/// # Errors
+/// A scenario that makes no sense (`file:line:column: …`), or a scheduler that never comes to rest.
+pub fn play(file: &str, text: &str, settings: Settings) -> Result<String> {
+    let scenario = Scenario::parse(file, text)?;
+    let mut world = scenario.stage(world::engine(settings), Faults::default());
+    world.run(scenario.until).map_err(|problem| anyhow!("{file}: {problem}"))?;
+    let mut resources = scenario.resized();
+    if resources.is_empty() {
+        resources.push("cpu".to_owned());
+    }
+    Ok(timeline::text(&scenario.name, &world, &resources))
+}

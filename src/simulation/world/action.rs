@@ -132,7 +132,8 @@ impl World {
     pub(super) fn act(&mut self, index: usize) {
         let Some(action) = self.actions.get(index).cloned() else { return };
         let what = action.to_string();
-        let told = !matches!(action, Action::Create(_));
+        // The Pod's own line tells these.
+        let told = !matches!(action, Action::Create(Object::Pod(_)) | Action::Resize(..));
         let answer = match action {
             Action::Resize(key, resize) => self.api.resize_pod(&key, &resize),
             Action::Create(object) => self.create(object),

@@ -18,7 +18,7 @@ use super::facts::Facts;
 use super::kubelet::{self, Kubelet};
 use super::objects::PodExt;
 use super::random::Random;
-use crate::engine::{CallId, Effect, Input};
+use crate::engine::{CallId, Effect, Engine, Input, Settings};
 use crate::model::{Span, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +38,17 @@ const MAX_TURNS: u32 = 5_000_000;
 pub trait Brain {
     /// One step, as `Engine::step`.
     fn step(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>);
+}
+
+impl Brain for Engine {
+    fn step(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>) {
+        Engine::step(self, input, now, effects);
+    }
+}
+
+/// The engine of production with these settings.
+pub fn engine(settings: Settings) -> Start {
+    Box::new(move || Box::new(Engine::new(settings.clone())))
 }
 
 /// Starts a brain that knows nothing yet.
@@ -81,6 +92,7 @@ pub struct World {
     writes: u32,
     rooms: BTreeMap<String, history::Held>,
     history: Vec<Moment>,
+    first: Api,
 }
 
 impl World {
@@ -107,8 +119,10 @@ impl World {
             writes: 0,
             rooms: BTreeMap::new(),
             history: Vec::new(),
+            first: Api::default(),
         };
         world.load(objects);
+        world.first = world.api.clone();
         world.push(EPOCH, Task::Begin);
         for at in world.faults.crashes.clone() {
             world.push(EPOCH + at, Task::Crash);
@@ -151,9 +165,9 @@ impl World {
         &self.history
     }
 
-    /// Conversion, for readers of the history.
-    pub fn facts(&mut self) -> (&Api, &mut Facts) {
-        (&self.api, &mut self.facts)
+    /// The API server as it stood at the beginning.
+    pub fn first(&self) -> &Api {
+        &self.first
     }
 
     fn push(&mut self, at: Timestamp, task: Task) {
