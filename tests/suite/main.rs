@@ -4,3 +4,4 @@
 mod command_line;
 mod footprints;
 mod quantities;
+mod scenarios;

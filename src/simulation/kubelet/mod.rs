@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 
 /// How long a kubelet takes to see a change and act.
 pub const REACTION: Span = Span::from_millis(10);
+/// From a trigger to the pass over all pending resizes.
+pub const PASS: Span = Span::from_millis(5);
 /// From admission to Ready.
 pub const START: Span = Span::from_millis(800);
 /// From allocation to the new cgroup values.
@@ -49,6 +51,8 @@ pub enum Task {
     Exited(String),
     /// This Pod's remains are cleaned up.
     Cleaned(String),
+    /// Try all pending resizes: something was freed or asked for.
+    Pass,
     /// Periodic retry, if it is still the one that is due then.
     Retry(Timestamp),
 }
@@ -86,6 +90,8 @@ pub struct Kubelet {
     node: String,
     pods: BTreeMap<String, Local>,
     retry_at: Timestamp,
+    /// A pass is on its way.
+    passing: bool,
     allocatable: Amounts,
 }
 
@@ -93,8 +99,8 @@ impl Kubelet {
     /// The kubelet of a node, just started.
     pub fn new(node: &str, now: Timestamp) -> (Self, Later) {
         let retry_at = now + RETRY.0;
-        let kubelet =
-            Self { node: node.to_owned(), pods: BTreeMap::new(), retry_at, allocatable: Amounts::new() };
+        let (pods, allocatable) = (BTreeMap::new(), Amounts::new());
+        let kubelet = Self { node: node.to_owned(), pods, retry_at, passing: false, allocatable };
         (kubelet, vec![(Span::default(), Task::Sync), (RETRY.0, Task::Retry(retry_at))])
     }
 
@@ -115,6 +121,10 @@ impl Kubelet {
             Task::Actuated(uid) => self.actuated(&uid, &mut at),
             Task::Exited(uid) => self.exited(&uid, &mut at),
             Task::Cleaned(uid) => self.cleaned(&uid, &mut at),
+            Task::Pass => {
+                self.passing = false;
+                self.retry(&mut at);
+            }
             Task::Retry(due) if due == self.retry_at => self.retry(&mut at),
             Task::Retry(_) => {}
         }
@@ -147,7 +157,7 @@ impl Kubelet {
         trigger |= !same_amounts(&allocatable, &self.allocatable);
         self.allocatable = allocatable;
         if trigger {
-            self.retry(at);
+            self.trigger(at);
         }
     }
 
@@ -224,7 +234,7 @@ impl Kubelet {
             at.api.store_pod(pod);
         }
         at.later.push((CLEANUP, Task::Cleaned(uid.to_owned())));
-        self.retry(at);
+        self.trigger(at);
     }
 
     fn cleaned(&mut self, uid: &str, at: &mut Turn<'_>) {
@@ -232,7 +242,15 @@ impl Kubelet {
         if at.api.pod(&local.key, uid).is_some() {
             at.api.remove_pod(&local.key);
         }
-        self.retry(at);
+        self.trigger(at);
+    }
+
+    /// Something changed that may let a pending resize through.
+    fn trigger(&mut self, at: &mut Turn<'_>) {
+        if !self.passing {
+            self.passing = true;
+            at.later.push((PASS, Task::Pass));
+        }
     }
 }
 

@@ -44,15 +44,8 @@ impl Kubelet {
     pub(super) fn retry(&mut self, at: &mut Turn<'_>) {
         self.retry_at = at.now + RETRY.1;
         at.later.push((RETRY.1, Task::Retry(self.retry_at)));
-        loop {
-            let mut shrank = false;
-            for uid in self.pending(at) {
-                shrank |= self.judge(&uid, at);
-            }
-            // A footprint that shrank is a trigger itself.
-            if !shrank {
-                return;
-            }
+        for uid in self.pending(at) {
+            self.judge(&uid, at);
         }
     }
 
@@ -75,17 +68,17 @@ impl Kubelet {
         list.into_iter().map(|(.., uid)| uid).collect()
     }
 
-    /// Allocates one resize or says why not. True if the Pod holds less than before.
-    fn judge(&mut self, uid: &str, at: &mut Turn<'_>) -> bool {
-        let Some(local) = self.pods.get(uid).filter(|local| local.pending) else { return false };
-        let Some(mut pod) = at.api.pod(&local.key, uid).cloned() else { return false };
+    /// Allocates one resize or says why not.
+    fn judge(&mut self, uid: &str, at: &mut Turn<'_>) {
+        let Some(local) = self.pods.get(uid).filter(|local| local.pending) else { return };
+        let Some(mut pod) = at.api.pod(&local.key, uid).cloned() else { return };
         let key = pod.key();
         let generation = pod.generation();
         let refused = match self.infeasible(&pod, &local.allocated, at) {
             Some(message) => Some(("Infeasible", message)),
             None => self.check(&pod, at).err().map(|refused| ("Deferred", refused.message)),
         };
-        let Some(local) = self.pods.get_mut(uid) else { return false };
+        let Some(local) = self.pods.get_mut(uid) else { return };
         if let Some((reason, message)) = refused {
             local.pending = reason == "Deferred";
             let old = pod.condition(PENDING);
@@ -106,9 +99,8 @@ impl Kubelet {
             if !told {
                 at.record(&key, true, &format!("Resize{reason}"), &message);
             }
-            return false;
+            return;
         }
-        let less = !grows(&pod, &local.allocated);
         local.pending = false;
         local.allocated = status::desired(&pod);
         pod.remove_condition(PENDING);
@@ -120,7 +112,6 @@ impl Kubelet {
         at.api.store_pod(pod);
         at.record(&key, false, "ResizeStarted", &format!("Pod resize started: generation {generation}"));
         at.later.push((ACTUATION, Task::Actuated(uid.to_owned())));
-        less
     }
 
     pub(super) fn actuated(&mut self, uid: &str, at: &mut Turn<'_>) {
@@ -134,7 +125,7 @@ impl Kubelet {
         at.api.store_pod(pod);
         at.record(&key, false, "ResizeCompleted", &format!("Pod resize completed: generation {generation}"));
         // Where less is in force than before, others may fit now.
-        self.retry(at);
+        self.trigger(at);
     }
 
     /// The one Infeasible case that is simulated: exclusive CPUs cannot be resized.

@@ -13,10 +13,10 @@ use crate::simulation::world::{Action, BudgetChange, NodeChange};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-const VERBS: [&str; 5] = ["resize", "create", "delete", "node", "budget"];
+const VERBS: [&str; 6] = ["resize", "create", "delete", "node", "budget", "restart"];
 
 fn fields(step: &Node) -> Result<Fields<'_>, Fault> {
-    Fields::read("step", step, &["at", "resize", "create", "delete", "node", "budget"])
+    Fields::read("step", step, &["at", "resize", "create", "delete", "node", "budget", "restart"])
 }
 
 /// When a step is due.
@@ -49,6 +49,10 @@ pub(super) fn read(step: &Node, known: &mut Known) -> Result<Action, Fault> {
             Ok(Action::Delete(pod(&fields, known)?))
         }
         "node" => change_node(node, known),
+        "restart" => match &node.value {
+            Value::Text(text) if text == "elbowroom" => Ok(Action::Restart),
+            _ => Err(expected("restart", "`elbowroom`", node)),
+        },
         _ => change_budget(node, known),
     }
 }

@@ -9,6 +9,7 @@ use crate::model::{PodRef, Span};
 use crate::simulation::api::{Change, Recorded};
 use crate::simulation::objects::Key;
 use crate::simulation::world::{EPOCH, Moment, Room, What, World};
+use std::collections::BTreeMap;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +22,23 @@ pub(super) struct Line {
 
 pub(super) fn lines(world: &World, resources: &[String]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
+    let mut noted: BTreeMap<String, String> = BTreeMap::new();
     for moment in world.history() {
         let mut told = tell(moment);
+        for line in &mut told {
+            // A condition that says what an event has just said is told by its reason alone.
+            match line.what.split_once(": ") {
+                Some((head, note)) if head.starts_with("condition ") => {
+                    if noted.get(&line.who).is_some_and(|known| known == note) {
+                        line.what = head.to_owned();
+                    }
+                }
+                Some((head, note)) if head.starts_with("event ") || head.starts_with("warning ") => {
+                    noted.insert(line.who.clone(), note.to_owned());
+                }
+                _ => {}
+            }
+        }
         if let Some(last) = told.last_mut() {
             last.room = moment.room.iter().flat_map(|room| rooms(room, resources)).collect();
         }
@@ -33,8 +49,7 @@ pub(super) fn lines(world: &World, resources: &[String]) -> Vec<Line> {
 
 /// `n1 cpu 7/8 -> 4/8`, for each resource that is shown and changed.
 fn rooms(room: &Room, resources: &[String]) -> Vec<String> {
-    let get =
-        |map: &std::collections::BTreeMap<String, i64>, name: &String| map.get(name).copied().unwrap_or(0);
+    let get = |map: &BTreeMap<String, i64>, name: &String| map.get(name).copied().unwrap_or(0);
     resources
         .iter()
         .filter(|name| get(&room.before, name) != get(&room.after, name))

@@ -54,7 +54,7 @@ pub(super) fn text(world: &World) -> String {
             _ => {}
         }
     }
-    let mut out = String::new();
+    let mut out = "How it ended\n------------\n".to_owned();
     for (key, growth) in &growths {
         let Some(pod) = pods.get(key).or_else(|| world.first().pods.get(key)) else { continue };
         for sentence in story(key, pod, growth) {
@@ -150,7 +150,10 @@ fn why(
         }
         let parts: Vec<String> = victims
             .iter()
-            .map(|pod| format!("{} {}", pod.key(), shown(&resource, amount(&allocated(pod)))))
+            .map(|pod| match victims.as_slice() {
+                [_] => pod.key().to_string(),
+                _ => format!("{} ({})", pod.key(), shown(&resource, amount(&allocated(pod)))),
+            })
             .collect();
         let freed: i64 = victims.iter().map(|pod| amount(&allocated(pod))).sum();
         let spare = match freed - short {
@@ -159,9 +162,10 @@ fn why(
             less => format!("{} come free elsewhere", shown(&resource, -less)),
         };
         told.push(format!(
-            "Why: {resource} was short by {}; {} make {}, {spare}.",
+            "Why: {resource} was short by {}; {} {} {}, {spare}.",
             shown(&resource, short),
-            parts.join(" + "),
+            parts.join(" and "),
+            if parts.len() == 1 { "frees" } else { "free" },
             shown(&resource, freed)
         ));
     }

@@ -66,6 +66,8 @@ pub enum Action {
     Budget(Key, BudgetChange),
     /// `kubectl delete pdb`.
     DeleteBudget(Key),
+    /// Kills the scheduler and starts it anew, with no memory.
+    Restart,
 }
 
 /// What changes about a Node; what is empty stays.
@@ -142,6 +144,10 @@ impl World {
             Action::DeleteNode(name) => self.api.delete_node(&name),
             Action::Budget(key, change) => self.change_budget(&key, &change),
             Action::DeleteBudget(key) => self.api.delete_budget(&key),
+            Action::Restart => {
+                self.crash();
+                return;
+            }
         };
         match answer {
             Err(refusal) => self.note(What::Refused(what, refusal)),
@@ -248,6 +254,7 @@ impl fmt::Display for Action {
             Self::DeleteNode(name) => write!(f, "Node {name} deleted"),
             Self::Budget(key, change) => write!(f, "PodDisruptionBudget {key}: {change}"),
             Self::DeleteBudget(key) => write!(f, "PodDisruptionBudget {key} deleted"),
+            Self::Restart => f.write_str("elbowroom restarted"),
         }
     }
 }
