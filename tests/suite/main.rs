@@ -4,4 +4,4 @@
 mod command_line;
 mod footprints;
 mod quantities;
-mod scenarios;
+mod simulation;
