@@ -140,11 +140,11 @@ impl Queue {
                         heed_kubelet(entry, cluster, &view, reason, message, now, &mut self.wakes);
                     self.wakes.extend(wake.map(|at| (at, node)));
                     for victim in overdue {
-                        orders.push(Order::Overdue {
-                            pod: entry.pod.clone(),
-                            victim,
-                            node: entry.node_name.clone(),
-                        });
+                        if !entry.overdue.contains(&victim) {
+                            entry.overdue.push(victim.clone());
+                            let (pod, node) = (entry.pod.clone(), entry.node_name.clone());
+                            orders.push(Order::Overdue { pod, victim, node });
+                        }
                     }
                     tell(entry, cluster, reason, message, now, orders);
                 }

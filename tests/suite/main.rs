@@ -1,4 +1,6 @@
 //! Tests that need no cluster.
 
 mod footprints;
+mod layering;
 mod quantities;
+mod resize;
