@@ -1,4 +1,6 @@
 //! Tests that need no cluster.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod footprints;
 mod quantities;
