@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and how it is answered and refused.
 //!
-//! Invariant: exit code 0 is success, 1 a failure told in one line on stderr, 2 a command line that makes no sense.
+//! Invariant: exit code 0 is success, 1 a failure told in one line on stderr, 2 a command line that makes no
+//! sense.
 
 mod demo;
 mod logging;
