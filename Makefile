@@ -28,7 +28,7 @@ e2e: control-plane ## Tests against a real API server: its own, or the one in KU
 	cargo test --locked --test e2e
 
 golden: ## Make the golden files again with Go's own code
-	e2e/golden/run
+	cd e2e/golden && go run . ../../tests/golden
 
 bench: control-plane build ## Measure beside kube-scheduler, in one sitting
 	e2e/bench

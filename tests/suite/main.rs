@@ -1,7 +1,7 @@
 //! Tests that need no cluster.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
+mod command_line;
 mod footprints;
 mod layering;
 mod quantities;
