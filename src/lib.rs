@@ -6,4 +6,5 @@ pub mod config;
 pub mod engine;
 pub mod model;
 pub mod resize;
+pub mod scheduling;
 pub mod serve;

@@ -5,6 +5,7 @@
 use super::input::EvictAnswer;
 use crate::model::{PodRef, Span, Str};
 use crate::resize::{Outcome, Reason};
+use crate::scheduling::QueueName;
 
 /// One decision or outcome.
 #[derive(Clone, Debug)]
@@ -129,17 +130,4 @@ pub enum Decision {
         /// Upstream's name for what moved it.
         event: &'static str,
     },
-}
-
-/// The scheduling queues, by upstream's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum QueueName {
-    /// To be tried now.
-    Active,
-    /// Waiting out a backoff.
-    Backoff,
-    /// Waiting for an event.
-    Unschedulable,
-    /// Held by scheduling gates.
-    Gated,
 }

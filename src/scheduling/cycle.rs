@@ -59,7 +59,10 @@ impl Cycle {
                 Outcome::Unfit(FitError { nodes: all, rejectors, cause: Cause::Filters(reasons) })
             }
             [only] => Outcome::Fits(*only),
-            [first, ..] => Outcome::Fits(self.best(cluster, pod).unwrap_or(*first)),
+            [first, ..] => {
+                let first = *first;
+                Outcome::Fits(self.best(cluster, pod).unwrap_or(first))
+            }
         }
     }
 
