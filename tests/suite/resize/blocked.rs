@@ -3,7 +3,7 @@
 use super::world::*;
 use elbowroom::engine::{Effect, Fact, Input};
 use elbowroom::model::taint::{Taint, TaintEffect};
-use elbowroom::model::{Node, Pod};
+use elbowroom::model::{Node, Placement, Pod};
 use elbowroom::resize::Reason;
 use elbowroom::resize::policy::{Mode, Protect, ResizePolicy};
 
@@ -63,8 +63,7 @@ fn a_request_beyond_the_node_evicts_nobody() {
 #[test]
 fn lost_node_affinity_is_no_shortage() {
     let mut pod = growing();
-    let mut placement = elbowroom::model::Placement::default();
-    placement.node_selector = labels("pool", "db");
+    let placement = Placement { node_selector: labels("pool", "db"), ..Placement::default() };
     pod.placement = placement.into();
     assert_eq!(blocked(node("n1", "300m"), pod).0, Reason::NotAShortage);
 }
