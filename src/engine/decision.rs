@@ -5,11 +5,7 @@
 use super::input::EvictAnswer;
 use crate::model::{PodRef, Span, Str};
 use crate::resize::{Outcome, Reason};
-<<<<<<< HEAD
 pub use crate::scheduling::QueueName;
-=======
-use crate::scheduling::QueueName;
->>>>>>> scheduling
 
 /// One decision or outcome.
 #[derive(Clone, Debug)]
