@@ -94,4 +94,12 @@ mod tests {
         let error = anyhow!("file not found").context("cannot read a.yaml: file not found");
         assert_eq!(one_line(&error), "cannot read a.yaml: file not found");
     }
+
+    #[test]
+    fn a_reader_that_left_is_no_failure() {
+        let left = || anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(reader_left(&left()));
+        assert!(reader_left(&left().context("writing the timeline")));
+        assert!(!reader_left(&anyhow::Error::from(io::Error::from(io::ErrorKind::NotFound))));
+    }
 }

@@ -412,3 +412,9 @@ fn a_missing_file_is_named() {
     let error = Config::read(Path::new("no/such/file.yaml")).unwrap_err().to_string();
     assert!(error.starts_with("no/such/file.yaml: No such file"), "{error}");
 }
+
+#[test]
+fn a_file_made_to_exhaust_the_reader_is_refused() {
+    let deep = "[".repeat(100_000);
+    assert_eq!(error(&deep), "elbowroom.yaml:1:256: recursion limit exceeded");
+}
