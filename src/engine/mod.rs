@@ -12,7 +12,7 @@ mod placing;
 mod resizing;
 mod settings;
 
-pub use decision::Decision;
+pub use decision::{Decision, QueueName};
 pub use effect::{CallId, ConditionPatch, ConditionValue, Effect, Event};
 pub use gauges::Gauges;
 pub use input::{Answer, BindAnswer, EvictAnswer, Fact, Input, Namespace, PatchAnswer};

@@ -10,7 +10,7 @@ struct Layer {
     crates: &'static [&'static str],
 }
 
-const PURE: &[&str] = &["rustc_hash", "smallvec"];
+const PURE: &[&str] = &["rustc_hash", "smallvec", "thiserror"];
 
 const LAYERS: &[Layer] = &[
     Layer { name: "model", layers: &[], crates: PURE },
