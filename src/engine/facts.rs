@@ -1,0 +1,137 @@
+//! Folding what the watches say into the tables, and telling both queues what moved.
+//!
+//! Invariant: an object that a complete list did not hold is treated as deleted.
+
+use super::Engine;
+use super::effect::Effect;
+use super::input::{Fact, Namespace};
+use crate::model::{Budget, Node, Pod, Str, Timestamp};
+
+/// Which lists are complete.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    pods: bool,
+    nodes: bool,
+    budgets: bool,
+    namespaces: bool,
+}
+
+impl Lists {
+    pub(super) fn incomplete(&self) -> Vec<&'static str> {
+        let kinds = [
+            (self.pods, "pods"),
+            (self.nodes, "nodes"),
+            (self.budgets, "poddisruptionbudgets"),
+            (self.namespaces, "namespaces"),
+        ];
+        kinds.into_iter().filter(|(complete, _)| !complete).map(|(_, kind)| kind).collect()
+    }
+}
+
+impl Engine {
+    pub(super) fn pod(&mut self, fact: Fact<Pod>, now: Timestamp, effects: &mut Vec<Effect>) {
+        match fact {
+            Fact::Begin => {
+                self.lists.pods = false;
+                self.cluster.begin_pods();
+            }
+            Fact::Apply(pod) if pod.finished() => self.pod_gone(&pod.id.uid, now, effects),
+            Fact::Apply(pod) => self.pod_seen(*pod, now, effects),
+            Fact::Delete(pod) => self.pod_gone(&pod.id.uid, now, effects),
+            Fact::End => {
+                for uid in self.cluster.unlisted_pods() {
+                    self.pod_gone(&uid, now, effects);
+                }
+                self.lists.pods = true;
+            }
+        }
+    }
+
+    fn pod_seen(&mut self, pod: Pod, now: Timestamp, effects: &mut Vec<Effect>) {
+        let in_force = pod.resources.in_force();
+        let (id, change) = self.cluster.apply_pod(pod);
+        for node in [change.from, change.to].into_iter().flatten() {
+            self.resizes.touch(node);
+        }
+        let mut orders = Vec::new();
+        self.resizes.follow(&mut self.cluster, id, now, &mut orders);
+        self.carry_out(orders, effects);
+        self.follow_report(id);
+        self.follow_actuation(id, in_force, now, effects);
+    }
+
+    fn pod_gone(&mut self, uid: &Str, now: Timestamp, effects: &mut Vec<Effect>) {
+        self.actuating.remove(uid);
+        self.reports.forget(uid);
+        let mut orders = Vec::new();
+        self.resizes.gone(&mut self.cluster, uid, now, &mut orders);
+        if let Some((_, row)) = self.cluster.remove_pod(uid) {
+            row.node.into_iter().for_each(|node| self.resizes.touch(node));
+        }
+        self.carry_out(orders, effects);
+    }
+
+    pub(super) fn node(&mut self, fact: Fact<Node>, _now: Timestamp, _effects: &mut Vec<Effect>) {
+        match fact {
+            Fact::Begin => {
+                self.lists.nodes = false;
+                self.cluster.begin_nodes();
+            }
+            Fact::Apply(node) => {
+                let (id, change) = self.cluster.apply_node(*node);
+                if change.any() {
+                    self.resizes.touch(id);
+                }
+            }
+            Fact::Delete(node) => self.node_gone(&node.name),
+            Fact::End => {
+                for name in self.cluster.unlisted_nodes() {
+                    self.node_gone(&name);
+                }
+                self.lists.nodes = true;
+            }
+        }
+    }
+
+    fn node_gone(&mut self, name: &str) {
+        if let Some(id) = self.cluster.remove_node(name) {
+            self.resizes.touch(id);
+        }
+    }
+
+    pub(super) fn budget(&mut self, fact: Fact<Budget>, now: Timestamp) {
+        let changed = match fact {
+            Fact::Begin => {
+                self.lists.budgets = false;
+                self.cluster.begin_budgets();
+                false
+            }
+            Fact::Apply(budget) => self.cluster.apply_budget(*budget, now),
+            Fact::Delete(budget) => self.cluster.remove_budget(&budget.namespace, &budget.name),
+            Fact::End => {
+                self.lists.budgets = true;
+                self.cluster.sweep_budgets()
+            }
+        };
+        if changed {
+            self.resizes.touch_blocked_by_budgets();
+        }
+    }
+
+    pub(super) fn namespace(&mut self, fact: Fact<Namespace>) {
+        match fact {
+            Fact::Begin => {
+                self.lists.namespaces = false;
+                self.cluster.begin_namespaces();
+            }
+            Fact::Apply(one) => {
+                self.cluster.apply_namespace(one.name, one.labels);
+            }
+            Fact::Delete(one) => self.cluster.remove_namespace(&one.name),
+            Fact::End => {
+                self.lists.namespaces = true;
+                self.cluster.sweep_namespaces();
+            }
+        }
+    }
+}
