@@ -14,6 +14,7 @@ mod tree;
 
 pub use tree::Position;
 
+use crate::engine;
 use crate::model::{Span, Str};
 use crate::resize::ResizePolicy;
 use std::fmt;
@@ -101,6 +102,20 @@ impl Config {
         let warning =
             |note: tree::Fault| Warning { file: file.to_owned(), at: note.at, message: note.message };
         Ok((config, notes.into_iter().map(warning).collect()))
+    }
+
+    /// What the engine has to know of it.
+    pub fn settings(&self) -> engine::Settings {
+        let profile = |one: &Profile| engine::Profile {
+            name: one.scheduler_name.clone(),
+            bind: one.bind,
+            resize: one.resize.clone(),
+        };
+        engine::Settings {
+            profiles: self.profiles.iter().map(profile).collect(),
+            initial_backoff: self.initial_backoff,
+            max_backoff: self.max_backoff,
+        }
     }
 
     /// Whether some profile places new Pods, which takes the right to bind.

@@ -89,6 +89,15 @@ fn only_a_profile_that_places_pods_asks_for_the_right_to_bind() {
 }
 
 #[test]
+fn the_engine_is_told_what_the_file_says() {
+    let body = "podMaxBackoffSeconds: 30\n".to_owned() + &args("{bind: false, mode: Observe}");
+    let settings = good(&body).0.settings();
+    assert_eq!(settings.max_backoff, Span::from_seconds(30));
+    let profile = settings.profiles.first().unwrap();
+    assert_eq!((profile.name.as_str(), profile.bind, profile.resize.mode), ("a", false, Mode::Observe));
+}
+
+#[test]
 fn the_backoff_of_the_file_counts() {
     let (config, _) = good("podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 30\n");
     assert_eq!(config.initial_backoff, Span::from_seconds(2));

@@ -1,1 +1,4 @@
 //! Tests that need no cluster.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+mod command_line;
