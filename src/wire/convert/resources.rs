@@ -49,6 +49,7 @@ impl Converter {
                 .optional(status.allocated_resources.as_ref(), || "status.allocatedResources".into())?,
             status_actual: self
                 .optional(requests(status.resources.as_ref()), || "status.resources.requests".into())?,
+            status_bare: status.resources.as_ref().is_some_and(|one| one.requests.is_none()),
             infeasible,
         })
     }
