@@ -84,7 +84,7 @@ pub const REPORT_CONDITION: &str = "elbowroom.dev/PodResizePreemption";
 pub const SCHEDULED_CONDITION: &str = "PodScheduled";
 
 /// An `events.k8s.io/v1` Event on a Pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// The Pod it is about.
     pub regarding: PodRef,
