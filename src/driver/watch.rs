@@ -163,20 +163,19 @@ fn fact<K: Watched>(
     metrics: &Metrics,
     kind: &str,
 ) -> Option<Fact<K::Fact>> {
-    let (read, wrap): (_, fn(Box<K::Fact>) -> Fact<K::Fact>) = match event {
+    let read = match event {
         Event::Init => return Some(Fact::Begin),
         Event::InitDone => return Some(Fact::End),
-        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), Fact::Apply),
-        Event::Delete(object) => (object.identity().fact(converter), Fact::Delete),
-    };
-    match read {
-        Ok(fact) => Some(wrap(Box::new(fact))),
-        Err(problem) => {
-            error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
-            metrics.unreadable(kind);
-            None
+        Event::Apply(object) | Event::InitApply(object) => {
+            object.fact(converter).map(Box::new).map(Fact::Apply)
         }
-    }
+        Event::Delete(object) => object.identity().fact(converter).map(Box::new).map(Fact::Delete),
+    };
+    read.inspect_err(|problem| {
+        error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
+        metrics.unreadable(kind);
+    })
+    .ok()
 }
 
 /// Whether the server refuses to send a list as a stream: it is older, or the feature is off.
