@@ -3,7 +3,7 @@
 //! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and counted; it
 //! keeps the last form that could be.
 
-use super::client::root;
+use super::calls::{root, said as status_said};
 use crate::engine::{Fact, Input, Namespace};
 use crate::model::{Budget, Node, Pod};
 use crate::serve::Metrics;
@@ -197,7 +197,7 @@ fn said(failure: &watcher::Error) -> Said {
             Said::Unreadable(problem.to_string())
         }
         watcher::Error::WatchError(status) if status.code == 410 => Said::Expired,
-        watcher::Error::WatchError(status) => Said::Failed(super::calls::said(status)),
+        watcher::Error::WatchError(status) => Said::Failed(status_said(status)),
         watcher::Error::InitialListFailed(error)
         | watcher::Error::WatchStartFailed(error)
         | watcher::Error::WatchFailed(error) => Said::Failed(root(error)),
