@@ -163,14 +163,15 @@ fn fact<K: Watched>(
     metrics: &Metrics,
     kind: &str,
 ) -> Option<Fact<K::Fact>> {
-    let (read, wrap): (_, fn(Box<K::Fact>) -> Fact<K::Fact>) = match event {
+    let (read, gone) = match event {
         Event::Init => return Some(Fact::Begin),
         Event::InitDone => return Some(Fact::End),
-        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), Fact::Apply),
-        Event::Delete(object) => (object.identity().fact(converter), Fact::Delete),
+        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), false),
+        Event::Delete(object) => (object.identity().fact(converter), true),
     };
     match read {
-        Ok(fact) => Some(wrap(Box::new(fact))),
+        Ok(fact) if gone => Some(Fact::Delete(Box::new(fact))),
+        Ok(fact) => Some(Fact::Apply(Box::new(fact))),
         Err(problem) => {
             error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
             metrics.unreadable(kind);
