@@ -7,5 +7,6 @@ pub mod driver;
 pub mod engine;
 pub mod model;
 pub mod resize;
+pub mod scheduling;
 pub mod serve;
 pub mod wire;

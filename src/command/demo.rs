@@ -41,7 +41,7 @@ impl Arguments {
 /// # Errors
 /// Output that cannot be written.
 pub fn execute(arguments: &Arguments, _out: &mut dyn Write) -> Result<()> {
-    for story in arguments.stories() {
+    if let Some(story) = arguments.stories().next() {
         bail!("story {story:?}: the simulation is not built in");
     }
     Ok(())

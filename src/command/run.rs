@@ -13,8 +13,8 @@ use tracing::{info, warn};
 
 /// Schedule Pods in a cluster and make room for those that grow.
 ///
-/// Without --kubeconfig, and none in the configuration file, the service account is used inside a cluster, and
-/// elsewhere $KUBECONFIG or ~/.kube/config.
+/// Without --kubeconfig, and none in the configuration file, the service account is used inside a cluster,
+/// and elsewhere $KUBECONFIG or ~/.kube/config.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1); without it, Pods with schedulerName

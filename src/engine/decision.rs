@@ -2,9 +2,10 @@
 //!
 //! Invariant: a report carries facts, not prose; texts are rendered where they are shown.
 
-use super::input::EvictAnswer;
+use super::answer::EvictAnswer;
 use crate::model::{PodRef, Span, Str};
 use crate::resize::{Outcome, Reason};
+pub use crate::scheduling::QueueName;
 
 /// One decision or outcome.
 #[derive(Clone, Debug)]
@@ -39,8 +40,6 @@ pub enum Decision {
         profile: Str,
         /// The fit error.
         message: String,
-        /// Since this attempt began.
-        took: Span,
     },
     /// A binding failed; the Pod is tried again.
     BindFailed {
@@ -129,17 +128,4 @@ pub enum Decision {
         /// Upstream's name for what moved it.
         event: &'static str,
     },
-}
-
-/// The scheduling queues, by upstream's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum QueueName {
-    /// To be tried now.
-    Active,
-    /// Waiting out a backoff.
-    Backoff,
-    /// Waiting for an event.
-    Unschedulable,
-    /// Held by scheduling gates.
-    Gated,
 }

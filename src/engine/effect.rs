@@ -2,12 +2,9 @@
 //!
 //! Invariant: an effect is complete; the shell adds no decision of its own.
 
+use super::answer::CallId;
 use super::decision::Decision;
 use crate::model::{PodRef, Str, Timestamp};
-
-/// Ties an answer to its call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(pub u64);
 
 /// One thing to do.
 #[derive(Clone, Debug)]

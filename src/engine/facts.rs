@@ -6,6 +6,7 @@ use super::Engine;
 use super::effect::Effect;
 use super::input::{Fact, Namespace};
 use crate::model::{Budget, Node, Pod, Str, Timestamp};
+use crate::scheduling::ClusterEvent;
 
 /// Which lists are complete.
 #[derive(Debug, Default)]
@@ -55,23 +56,28 @@ impl Engine {
         }
         let mut orders = Vec::new();
         self.resizes.follow(&mut self.cluster, id, now, &mut orders);
-        self.carry_out(orders, effects);
+        self.carry_out(orders, now, effects);
         self.follow_report(id);
+        self.follow_placement(id, &change, now);
         self.follow_actuation(id, in_force, now, effects);
     }
 
     fn pod_gone(&mut self, uid: &Str, now: Timestamp, effects: &mut Vec<Effect>) {
         self.actuating.remove(uid);
-        self.reports.forget(uid);
+        self.conditions.forget_pod(uid);
         let mut orders = Vec::new();
         self.resizes.gone(&mut self.cluster, uid, now, &mut orders);
-        if let Some((_, row)) = self.cluster.remove_pod(uid) {
-            row.node.into_iter().for_each(|node| self.resizes.touch(node));
+        if let Some((id, row)) = self.cluster.remove_pod(uid) {
+            self.waiting.remove(id);
+            if let Some(node) = row.node {
+                self.resizes.touch(node);
+                self.waiting.wake(ClusterEvent::AssignedPodDelete, now);
+            }
         }
-        self.carry_out(orders, effects);
+        self.carry_out(orders, now, effects);
     }
 
-    pub(super) fn node(&mut self, fact: Fact<Node>, _now: Timestamp, _effects: &mut Vec<Effect>) {
+    pub(super) fn node(&mut self, fact: Fact<Node>, now: Timestamp) {
         match fact {
             Fact::Begin => {
                 self.lists.nodes = false;
@@ -82,6 +88,7 @@ impl Engine {
                 if change.any() {
                     self.resizes.touch(id);
                 }
+                ClusterEvent::of_node(change).for_each(|event| self.waiting.wake(event, now));
             }
             Fact::Delete(node) => self.node_gone(&node.name),
             Fact::End => {
@@ -118,14 +125,16 @@ impl Engine {
         }
     }
 
-    pub(super) fn namespace(&mut self, fact: Fact<Namespace>) {
+    pub(super) fn namespace(&mut self, fact: Fact<Namespace>, now: Timestamp) {
         match fact {
             Fact::Begin => {
                 self.lists.namespaces = false;
                 self.cluster.begin_namespaces();
             }
             Fact::Apply(one) => {
-                self.cluster.apply_namespace(one.name, one.labels);
+                if self.cluster.apply_namespace(one.name, one.labels) {
+                    self.waiting.wake(ClusterEvent::NamespaceUpdate, now);
+                }
             }
             Fact::Delete(one) => self.cluster.remove_namespace(&one.name),
             Fact::End => {

@@ -6,6 +6,7 @@ use super::Engine;
 use crate::cluster::Amounts;
 use crate::model::Str;
 use crate::resize::Reason;
+use crate::scheduling::Counts;
 use std::collections::BTreeMap;
 
 /// A reading.
@@ -15,6 +16,8 @@ pub struct Gauges {
     pub deferred: BTreeMap<Reason, usize>,
     /// What our Deferred resizes claim beyond what they hold: milli-CPU, bytes or units, by resource name.
     pub claimed: Vec<(Str, i64)>,
+    /// Pods in the scheduling queues.
+    pub pending: Counts,
 }
 
 impl Engine {
@@ -34,6 +37,6 @@ impl Engine {
             }
         }
         let claimed = claims.iter().map(|(id, amount)| (self.cluster.resources.name(id), amount)).collect();
-        Gauges { deferred, claimed }
+        Gauges { deferred, claimed, pending: self.waiting.counts() }
     }
 }

@@ -2,28 +2,29 @@
 //!
 //! Invariant: a victim's event names the growing Pod only inside one namespace.
 
+use super::answer::{Answer, EvictAnswer};
 use super::decision::Decision;
-use super::effect::{ConditionValue, Effect, Event};
-use super::input::{Answer, EvictAnswer};
+use super::effect::{ConditionValue, Effect, Event, REPORT_CONDITION};
 use super::{Call, Engine};
 use crate::cluster::PodId;
 use crate::model::{Budget, Pod, PodRef, Str, Timestamp};
 use crate::resize::{Answered, Ask, Order, Outcome, Reply, ResizeEvent};
+use crate::scheduling::ClusterEvent;
 
 impl Engine {
     pub(super) fn run_resizes(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let mut orders = Vec::new();
         self.resizes.run(&mut self.cluster, now, &mut orders);
-        self.carry_out(orders, effects);
+        self.carry_out(orders, now, effects);
     }
 
-    pub(super) fn carry_out(&mut self, orders: Vec<Order>, effects: &mut Vec<Effect>) {
+    pub(super) fn carry_out(&mut self, orders: Vec<Order>, now: Timestamp, effects: &mut Vec<Effect>) {
         for order in orders {
-            self.carry_out_one(order, effects);
+            self.carry_out_one(order, now, effects);
         }
     }
 
-    fn carry_out_one(&mut self, order: Order, effects: &mut Vec<Effect>) {
+    fn carry_out_one(&mut self, order: Order, now: Timestamp, effects: &mut Vec<Effect>) {
         match order {
             Order::Ask { preemptor, victim, ask } => self.ask(preemptor, victim, ask, effects),
             Order::State { pod, profile, node, generation, reason, message, announce, new } => {
@@ -34,7 +35,7 @@ impl Engine {
                     observed_generation: generation,
                     since: None,
                 };
-                self.reports.want(&pod, Some(value));
+                self.conditions.want(&pod, REPORT_CONDITION, Some(value));
                 if let Some(kind) = reason.event().filter(|_| announce) {
                     effects.push(Effect::Emit(resize_event(&pod, kind, message.clone(), profile)));
                 }
@@ -61,7 +62,7 @@ impl Engine {
                 }
                 effects.push(Effect::Report(Decision::ResizeEnded { pod, outcome, preempted, waited }));
             }
-            Order::ClaimReleased(_) => {}
+            Order::ClaimReleased(_) => self.waiting.wake(ClusterEvent::AssignedPodScaleDown, now),
         }
     }
 
@@ -97,7 +98,7 @@ impl Engine {
         let reply = reply(victim, ask, answer);
         let answered = Answered { preemptor, victim, ask, reply };
         self.resizes.answer(&mut self.cluster, answered, now, &mut orders);
-        self.carry_out(orders, effects);
+        self.carry_out(orders, now, effects);
     }
 
     fn evicted(&self, preemptor: &Str, victim: &PodRef, answer: EvictAnswer) -> Option<Decision> {

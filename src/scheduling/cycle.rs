@@ -59,7 +59,10 @@ impl Cycle {
                 Outcome::Unfit(FitError { nodes: all, rejectors, cause: Cause::Filters(reasons) })
             }
             [only] => Outcome::Fits(*only),
-            [first, ..] => Outcome::Fits(self.best(cluster, pod).unwrap_or(*first)),
+            [first, ..] => {
+                let first = *first;
+                Outcome::Fits(self.best(cluster, pod).unwrap_or(first))
+            }
         }
     }
 
@@ -87,3 +90,6 @@ fn nominated(cluster: &Cluster, pod: &PodRow) -> Option<NodeId> {
     let id = cluster.nodes.id(pod.pod.nominated.as_ref()?)?;
     cluster.nodes.row(id).exists.then_some(id)
 }
+
+#[cfg(test)]
+mod tests;

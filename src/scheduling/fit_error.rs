@@ -2,7 +2,7 @@
 //!
 //! Invariant: the text is exactly upstream's (`framework/types.go`, `FitError`): people and log rules read it.
 
-use super::plugins::{PluginSet, PreFilterRejection};
+use super::plugins::{Plugin, PluginSet, PreFilterRejection};
 use std::fmt;
 
 /// Why no node was found.
@@ -10,7 +10,7 @@ use std::fmt;
 pub struct FitError {
     /// How many nodes there are.
     pub nodes: usize,
-    /// Who rejected the Pod, so that only what can change their minds wakes it; empty when there is no node.
+    /// Who rejected the Pod, so that only what can change their minds wakes it.
     pub rejectors: PluginSet,
     /// What was found.
     pub cause: Cause,
@@ -28,9 +28,9 @@ pub enum Cause {
 }
 
 impl FitError {
-    /// The cluster has no node.
+    /// The cluster has no node. Put down to NodeName, which only a new node satisfies.
     pub fn no_nodes() -> Self {
-        Self { nodes: 0, rejectors: PluginSet::default(), cause: Cause::NoNodes }
+        Self { nodes: 0, rejectors: PluginSet::default().with(Plugin::NodeName), cause: Cause::NoNodes }
     }
 
     /// Rejected before any of `nodes` was asked.

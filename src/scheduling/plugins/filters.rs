@@ -157,7 +157,12 @@ pub struct Tally {
 
 impl Tally {
     /// Counts in words; `left_out` nodes were not asked because `narrowed_by` said so.
-    pub fn reasons(&self, names: &ResourceNames, left_out: usize, narrowed_by: PluginSet) -> Vec<(u32, String)> {
+    pub fn reasons(
+        &self,
+        names: &ResourceNames,
+        left_out: usize,
+        narrowed_by: PluginSet,
+    ) -> Vec<(u32, String)> {
         let by_plugin = Plugin::ALL.into_iter().zip(self.nodes).filter(|(_, count)| *count > 0);
         let mut reasons: Vec<(u32, String)> =
             by_plugin.map(|(plugin, count)| (count, reason(plugin).to_owned())).collect();

@@ -68,7 +68,8 @@ impl<'a> NodeResourcesFit<'a> {
 
     /// Everything that the node lacks, a Pod slot first.
     pub fn lacks(&self, slot: usize) -> impl Iterator<Item = Lack> {
-        let slots = self.slots.lacks(slot, 0).then_some(Lack { resource: ResourceId::PODS, unresolvable: false });
+        let slots =
+            self.slots.lacks(slot, 0).then_some(Lack { resource: ResourceId::PODS, unresolvable: false });
         let short = self.checks.iter().filter(move |check| check.lacks(slot, 0));
         let short = short.map(move |check| Lack {
             resource: check.resource,

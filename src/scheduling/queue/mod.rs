@@ -138,11 +138,7 @@ impl Queue {
         };
         let mut entry = self.take(turn.pod)?;
         if early {
-            self.moves.push(Move {
-                pod: turn.pod,
-                queue: QueueName::Active,
-                event: label::POP_FROM_BACKOFF,
-            });
+            self.moves.push(Move { pod: turn.pod, queue: QueueName::Active, event: label::POP_FROM_BACKOFF });
         }
         entry.attempts = entry.attempts.saturating_add(1);
         entry.first = entry.first.or(Some(now));
