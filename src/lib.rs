@@ -1,3 +1,6 @@
 //! elbowroom: a Kubernetes scheduler that makes room for running Pods that grow.
 
+pub mod cluster;
+pub mod engine;
 pub mod model;
+pub mod resize;
