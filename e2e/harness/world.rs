@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
@@ -60,9 +61,9 @@ impl World {
     /// When the API server refuses.
     pub async fn create(suite: Arc<Suite>, scenario: &str) -> Result<Self> {
         let slug = scenario.replace("::", "-").replace('_', "-");
-        let slug: String = slug.chars().take(40).collect();
+        let slug: String = slug.chars().take(36).collect();
         let slug = slug.trim_end_matches('-').to_owned();
-        let namespace = format!("elbowroom-e2e-{}-{slug}", suite.run);
+        let namespace = format!("e2e-{}-{slug}", suite.run);
         let object = json!({"metadata": {"name": namespace, "labels": suite.labels()}});
         let namespaces: Api<Namespace> = Api::all(suite.client.clone());
         namespaces.create(&PostParams::default(), &serde_json::from_value(object)?).await?;
@@ -168,6 +169,26 @@ impl World {
         Ok(name)
     }
 
+    /// Changes a node by a JSON merge patch.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn change_node(&self, node: &str, patch: Value) -> Result<()> {
+        self.all::<Node>().patch(node, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        Ok(())
+    }
+
+    /// Says on behalf of the kubelet whether a node is ready.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn set_ready(&self, node: &str, ready: bool) -> Result<()> {
+        let status = if ready { "True" } else { "False" };
+        let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status, "reason": "Test"}]}});
+        self.all::<Node>().patch_status(node, &PatchParams::default(), &Patch::Strategic(patch)).await?;
+        Ok(())
+    }
+
     /// A label on a worker, taken away at the end. The key must be of this run: see `label_key`.
     ///
     /// # Errors
@@ -184,9 +205,29 @@ impl World {
         format!("e2e.elbowroom.dev/{}", self.namespace)
     }
 
+    /// A kubelet admits Pods by the labels that its own watch has brought it.
+    pub async fn label_seen_by_kubelet(&self) {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+
     /// The path of a cluster-wide object to delete at the end.
     pub fn remember(&self, path: String) {
         lock(&self.held).objects.push(path);
+    }
+
+    /// A RuntimeClass that costs each of its Pods that much CPU.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn runtime_class(&self, cpu: &str) -> Result<String> {
+        let name = self.namespace.clone();
+        let object = json!({
+            "metadata": {"name": name, "labels": self.suite.labels()},
+            "handler": "runc", "overhead": {"podFixed": {"cpu": cpu}},
+        });
+        self.remember(format!("/apis/node.k8s.io/v1/runtimeclasses/{name}"));
+        self.all().create(&PostParams::default(), &serde_json::from_value::<RuntimeClass>(object)?).await?;
+        Ok(name)
     }
 
     // Pods.
@@ -306,6 +347,49 @@ impl World {
         Ok(())
     }
 
+    /// Waits until somebody has asked a Pod to leave.
+    ///
+    /// # Errors
+    /// When nobody does.
+    pub async fn leaving(&self, name: &str) -> Result<()> {
+        self.observer.until(PATIENCE, &format!("{name} leaves"), |seen| seen.left.contains(name)).await
+    }
+
+    /// Waits until a Pod is there no more.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub async fn gone(&self, name: &str) -> Result<()> {
+        self.observer.until(PATIENCE, &format!("{name} is gone"), |seen| !seen.pods.contains_key(name)).await
+    }
+
+    /// Waits until a Pod is bound to that node.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub async fn bound(&self, name: &str, node: &str) -> Result<Pod> {
+        self.wait(name, &format!("is bound to {node}"), |pod| pods::node_of(pod) == Some(node)).await
+    }
+
+    /// Waits until a Pod is said to fit nowhere, with this among the reasons; returns the whole message.
+    ///
+    /// # Errors
+    /// When that is not said.
+    pub async fn unschedulable(&self, name: &str, reason: &str) -> Result<String> {
+        let said = |pod: &Pod| {
+            let condition = condition(pod, "PodScheduled")?;
+            let refused = condition.status == "False" && condition.reason.as_deref() == Some("Unschedulable");
+            condition.message.clone().filter(|message| refused && message.contains(reason))
+        };
+        let pod = self.wait(name, &format!("is unschedulable: {reason}"), |pod| said(pod).is_some()).await?;
+        said(&pod).context("the condition changed again")
+    }
+
+    /// Lets time pass in which nothing more should happen.
+    pub async fn quiet(&self) {
+        tokio::time::sleep(QUIET).await;
+    }
+
     /// Waits until exactly these Pods, and none but them, have been asked to leave by somebody else than the test,
     /// and nothing more happens.
     ///
@@ -316,7 +400,7 @@ impl World {
         expected.sort();
         let what = format!("victims {expected:?}");
         self.observer.until(PATIENCE, &what, |seen| expected.iter().all(|name| seen.left.contains(name))).await?;
-        tokio::time::sleep(QUIET).await;
+        self.quiet().await;
         let seen = self.victims_so_far();
         ensure!(seen == expected, "expected victims {expected:?}, but these left: {seen:?}");
         Ok(())

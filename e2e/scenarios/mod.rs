@@ -2,6 +2,7 @@
 
 mod golden_kubelet;
 mod golden_node;
+mod stories;
 
 use crate::harness::Scenario;
 
@@ -18,7 +19,27 @@ macro_rules! scenarios {
 /// All of them; the long ones first.
 pub fn all() -> Vec<Scenario> {
     scenarios![
-        golden_kubelet::{a_low_pod_makes_room},
-        golden_node::{c_full_pod_slots_are_not_a_shortage},
+        stories::{a_important_pod_grows_on_a_full_node, b_exactly_enough_leaves_and_only_there},
+        golden_kubelet::{
+            r_restart_adds_no_victim,
+            l_who_is_leaving_counts_whatever_the_budget_says,
+            a_low_pod_makes_room,
+            f_of_two_equals_the_first_is_helped,
+            g_budget_holds,
+            g2_one_big_pod_rather_than_three_small_ones,
+            h_only_what_is_short_matters,
+            n_never_means_never_and_is_said,
+            k2_no_victim_for_what_room_cannot_cure,
+            oh_overhead_counts_as_the_kubelet_counts_it,
+        },
+        golden_node::{
+            c_full_pod_slots_are_not_a_shortage,
+            e_neighbours_count_with_what_they_hold,
+            m_nobody_leaves_for_a_node_that_is_not_ready,
+            q_newcomer_takes_the_claim_not_the_pod,
+            s_claim_holds_against_lower_and_equal_priority,
+            x_condition_that_is_false_asks_for_nothing,
+            policy_of_the_node_is_obeyed,
+        },
     ]
 }
