@@ -45,7 +45,8 @@ fn trial(runtime: &Arc<tokio::runtime::Runtime>, suite: &Arc<Suite>, scenario: S
     let (runtime, suite) = (runtime.clone(), suite.clone());
     let skipped = scenario.own_control_plane && !suite.owns_control_plane();
     let name = scenario.name;
-    let run = move || runtime.block_on(suite.run(&scenario)).map_err(|error| Failed::from(format!("{error:#}")));
+    let run =
+        move || runtime.block_on(suite.run(&scenario)).map_err(|error| Failed::from(format!("{error:#}")));
     Trial::test(name, run).with_ignored_flag(skipped)
 }
 

@@ -40,7 +40,8 @@ impl Deployed {
 
     fn read() -> Result<Self> {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
-        let read = |file: &str| std::fs::read_to_string(directory.join(file)).with_context(|| file.to_owned());
+        let read =
+            |file: &str| std::fs::read_to_string(directory.join(file)).with_context(|| file.to_owned());
         let (namespace, rights) = (read("1-namespace.yaml")?, read("2-rights.yaml")?);
         let mut documents = rights.split("\n---\n");
         let mut next = || documents.next().context("2-rights.yaml ends early");
@@ -79,7 +80,9 @@ where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + serde::Serialize + std::fmt::Debug,
 {
     let parameters = PatchParams::apply("elbowroom-e2e").force();
-    api.patch(name, &parameters, &Patch::Apply(object)).await.with_context(|| format!("apply {name} of deploy/"))?;
+    api.patch(name, &parameters, &Patch::Apply(object))
+        .await
+        .with_context(|| format!("apply {name} of deploy/"))?;
     Ok(())
 }
 

@@ -78,7 +78,9 @@ impl ControlPlane {
             std::fs::create_dir_all(&kept)?;
             for entry in std::fs::read_dir(own.directory.path())? {
                 let path = entry?.path();
-                if let (Some("log"), Some(name)) = (path.extension().and_then(|e| e.to_str()), path.file_name()) {
+                if let (Some("log"), Some(name)) =
+                    (path.extension().and_then(|e| e.to_str()), path.file_name())
+                {
                     std::fs::copy(&path, kept.join(name))?;
                 }
             }
@@ -102,7 +104,8 @@ fn script(name: &str) -> Command {
 
 fn ensure_success(mut command: Command, what: &str) -> Result<()> {
     // stderr goes to the person who waits: the first build takes minutes.
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().with_context(|| what.to_owned())?;
+    let status =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).status().with_context(|| what.to_owned())?;
     ensure!(status.success(), "could not {what}: {status}");
     Ok(())
 }

@@ -146,13 +146,22 @@ impl Work {
                     ..LeaseSpec::default()
                 }),
             };
-            let _ = leases.patch(name, &PatchParams::apply("elbowroom-e2e").force(), &Patch::Apply(&lease)).await;
+            let _ =
+                leases.patch(name, &PatchParams::apply("elbowroom-e2e").force(), &Patch::Apply(&lease)).await;
         }
     }
 
-    async fn sync(&mut self, name: &str, node: &SimulatedNode, exit: Duration, held: &BTreeSet<String>) -> Result<()> {
+    async fn sync(
+        &mut self,
+        name: &str,
+        node: &SimulatedNode,
+        exit: Duration,
+        held: &BTreeSet<String>,
+    ) -> Result<()> {
         for pod in self.here(name) {
-            let (Some(uid), Some(pod_name)) = (pod.metadata.uid.clone(), pod.metadata.name.clone()) else { continue };
+            let (Some(uid), Some(pod_name)) = (pod.metadata.uid.clone(), pod.metadata.name.clone()) else {
+                continue;
+            };
             if is_leaving(&pod) {
                 let end = *self.ends.entry(uid.clone()).or_insert_with(|| Instant::now() + exit);
                 if Instant::now() >= end && !held.contains(&pod_name) {
@@ -172,7 +181,8 @@ impl Work {
         let mut growing = self.here(name);
         growing.retain(|pod| !is_leaving(pod) && allocated_cpu(pod) != 0);
         growing.sort_by_key(|pod| {
-            let since = condition(pod, PENDING).and_then(|c| c.last_transition_time.as_ref()).map(|time| time.0);
+            let since =
+                condition(pod, PENDING).and_then(|c| c.last_transition_time.as_ref()).map(|time| time.0);
             (std::cmp::Reverse(pod.spec.as_ref().and_then(|s| s.priority)), since.is_none(), since)
         });
         for pod in growing {
@@ -202,7 +212,9 @@ impl Work {
 
     fn here(&self, node: &str) -> Vec<Pod> {
         let seen = lock(&self.seen);
-        let finished = |pod: &Pod| matches!(pod.status.as_ref().and_then(|s| s.phase.as_deref()), Some("Succeeded" | "Failed"));
+        let finished = |pod: &Pod| {
+            matches!(pod.status.as_ref().and_then(|s| s.phase.as_deref()), Some("Succeeded" | "Failed"))
+        };
         seen.pods.values().filter(|pod| node_of(pod) == Some(node) && !finished(pod)).cloned().collect()
     }
 
@@ -226,7 +238,9 @@ fn now() -> String {
 /// What the requests of the spec look like once they are allocated.
 fn allocation(pod: &Pod) -> Value {
     let container = pod.spec.as_ref().and_then(|s| s.containers.first());
-    let requests = json!(container.and_then(|c| c.resources.as_ref()).and_then(|r| r.requests.clone()).unwrap_or_default());
+    let requests = json!(
+        container.and_then(|c| c.resources.as_ref()).and_then(|r| r.requests.clone()).unwrap_or_default()
+    );
     json!({
         "observedGeneration": pod.metadata.generation,
         "allocatedResources": requests,

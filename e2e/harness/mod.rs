@@ -11,10 +11,10 @@ mod suite;
 mod workers;
 mod world;
 
-pub use access::Rule;
-pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, node_of};
-pub use proxy::{KillAt, Proxy};
+pub use access::{Rule, token};
 pub use kubelet::SimulatedNode;
+pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, is_leaving, node_of};
+pub use proxy::{KillAt, Proxy};
 pub use scheduler::{Scheduler, run_to_end};
 pub use suite::{Scenario, Suite};
 pub use world::World;

@@ -70,7 +70,12 @@ impl Observer {
     ///
     /// # Errors
     /// Says what was waited for, when it does not hold in time.
-    pub async fn until(&self, within: Duration, what: &str, mut check: impl FnMut(&Seen) -> bool) -> Result<()> {
+    pub async fn until(
+        &self,
+        within: Duration,
+        what: &str,
+        mut check: impl FnMut(&Seen) -> bool,
+    ) -> Result<()> {
         let (end, mut changes) = (Instant::now() + within, self.changes.clone());
         loop {
             changes.mark_unchanged();
@@ -99,7 +104,10 @@ impl Seen {
             self.left.insert(name.clone());
         }
         let version = |p: &Pod| p.metadata.resource_version.as_deref().and_then(|v| v.parse::<u64>().ok());
-        let newer = self.pods.get(&name).is_none_or(|old| old.metadata.uid != pod.metadata.uid || version(old) <= version(&pod));
+        let newer = self
+            .pods
+            .get(&name)
+            .is_none_or(|old| old.metadata.uid != pod.metadata.uid || version(old) <= version(&pod));
         if newer {
             self.pods.insert(name, pod);
         }
@@ -118,7 +126,8 @@ impl Seen {
                 self.put(pod);
             }
             watcher::Event::InitDone => {
-                let vanished: Vec<_> = self.pods.keys().filter(|name| !listed.contains(*name)).cloned().collect();
+                let vanished: Vec<_> =
+                    self.pods.keys().filter(|name| !listed.contains(*name)).cloned().collect();
                 vanished.iter().for_each(|name| self.remove(name));
             }
             watcher::Event::Apply(pod) => self.put(pod),

@@ -167,7 +167,8 @@ pub fn summary(pod: &Pod) -> String {
     let conditions = conditions.iter().filter(|c| c.status != "True" || c.reason.is_some());
     let conditions: Vec<_> = conditions
         .map(|c| {
-            let (reason, message) = (c.reason.as_deref().unwrap_or_default(), c.message.as_deref().unwrap_or_default());
+            let (reason, message) =
+                (c.reason.as_deref().unwrap_or_default(), c.message.as_deref().unwrap_or_default());
             format!("\n      {}={} {reason} {message}", c.type_, c.status)
         })
         .collect();

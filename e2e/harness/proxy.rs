@@ -104,7 +104,9 @@ impl Shared {
 }
 
 async fn forward(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    pass(&shared, request).await.unwrap_or_else(|error| (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response())
+    pass(&shared, request)
+        .await
+        .unwrap_or_else(|error| (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response())
 }
 
 async fn pass(shared: &Shared, request: Request) -> Result<Response> {

@@ -150,7 +150,8 @@ impl Scheduler {
 }
 
 fn is_error(line: &str) -> bool {
-    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ERROR") || line.contains("panicked at")
+    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ERROR")
+        || line.contains("panicked at")
 }
 
 /// Runs the program with these arguments until it ends by itself; returns its exit code and all it printed.

@@ -57,7 +57,8 @@ impl Suite {
     /// # Errors
     /// When there is no program to test or the cluster does not answer as it should.
     pub async fn start() -> Result<Self> {
-        let binary = std::env::var_os("ELBOWROOM_BIN").map_or(env!("CARGO_BIN_EXE_elbowroom").into(), PathBuf::from);
+        let binary =
+            std::env::var_os("ELBOWROOM_BIN").map_or(env!("CARGO_BIN_EXE_elbowroom").into(), PathBuf::from);
         if !binary.is_file() {
             bail!("there is no program at {}", binary.display());
         }
@@ -75,7 +76,8 @@ impl Suite {
         let token = access::token(&client, "elbowroom", "elbowroom").await?;
         let workers = Workers::find(&client).await?;
         let run = format!("{:06x}", (jiff_seconds() ^ (u64::from(std::process::id()) << 8)) & 0xff_ffff);
-        let suite = Self { client, run, binary, workers, deployed, control_plane, token, quiet: RwLock::new(()) };
+        let suite =
+            Self { client, run, binary, workers, deployed, control_plane, token, quiet: RwLock::new(()) };
         suite.create_priority_classes().await?;
         Ok(suite)
     }
@@ -135,7 +137,9 @@ impl Suite {
 
     async fn remove_shared(&self) -> Result<()> {
         let mine = ListParams::default().labels(&format!("{RUN_LABEL}={}", self.run));
-        Api::<PriorityClass>::all(self.client.clone()).delete_collection(&DeleteParams::default(), &mine).await?;
+        Api::<PriorityClass>::all(self.client.clone())
+            .delete_collection(&DeleteParams::default(), &mine)
+            .await?;
         self.deployed.remove(&self.client).await?;
         let started = Instant::now();
         loop {
@@ -189,7 +193,13 @@ where
         + std::fmt::Debug,
 {
     let found = Api::<K>::all(client.clone()).list_metadata(mine).await?;
-    into.extend(found.items.into_iter().filter_map(|o| o.metadata.name).map(|name| format!("{} {name}", K::kind(&()))));
+    into.extend(
+        found
+            .items
+            .into_iter()
+            .filter_map(|o| o.metadata.name)
+            .map(|name| format!("{} {name}", K::kind(&()))),
+    );
     Ok(())
 }
 

@@ -36,8 +36,12 @@ impl Workers {
     /// When there is none.
     pub async fn find(client: &kube::Client) -> Result<Self> {
         let nodes = Api::<Node>::all(client.clone()).list(&ListParams::default()).await?;
-        let names: Vec<_> = nodes.items.into_iter().filter(takes_any_pod).filter_map(|n| n.metadata.name).collect();
-        ensure!(!names.is_empty(), "the cluster has no ready node without taints, so there is no kubelet to test with");
+        let names: Vec<_> =
+            nodes.items.into_iter().filter(takes_any_pod).filter_map(|n| n.metadata.name).collect();
+        ensure!(
+            !names.is_empty(),
+            "the cluster has no ready node without taints, so there is no kubelet to test with"
+        );
         Ok(Self { permits: Arc::new(Semaphore::new(names.len())), idle: Arc::new(Mutex::new(names)) })
     }
 
@@ -47,7 +51,8 @@ impl Workers {
     /// Never in a run that goes on.
     pub async fn take(&self) -> Result<Worker> {
         let permit = self.permits.clone().acquire_owned().await?;
-        let name = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().context("no idle worker")?;
+        let name =
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().context("no idle worker")?;
         Ok(Worker { name, idle: self.idle.clone(), _permit: permit })
     }
 
@@ -61,7 +66,12 @@ impl Workers {
         for node in nodes.items {
             let labels = node.metadata.labels.unwrap_or_default();
             let name = node.metadata.name.unwrap_or_default();
-            left.extend(labels.keys().filter(|key| key.contains(run)).map(|key| format!("label {key} on node {name}")));
+            left.extend(
+                labels
+                    .keys()
+                    .filter(|key| key.contains(run))
+                    .map(|key| format!("label {key} on node {name}")),
+            );
         }
         Ok(left)
     }

@@ -111,7 +111,10 @@ impl World {
         let name = worker.name.clone();
         lock(&self.held).workers.push(worker);
         let (free_cpu, free_memory) = workers::free(&self.suite.client, &name).await?;
-        ensure!(free_cpu >= cpu && free_memory >> 20 >= memory, "node {name} has only {free_cpu}m and {free_memory} bytes");
+        ensure!(
+            free_cpu >= cpu && free_memory >> 20 >= memory,
+            "node {name} has only {free_cpu}m and {free_memory} bytes"
+        );
         let mut filler = PodSpec::new(format!("filler-{name}"), Priority::Filler).on(&name);
         if free_cpu > cpu {
             filler = filler.cpu(free_cpu - cpu);
@@ -165,7 +168,9 @@ impl World {
         self.kubelet.add(&name, node);
         // Admission puts not-ready on every new Node; what a test wants stays.
         let wanted = patch.pointer("/spec/taints").cloned().unwrap_or_else(|| json!([]));
-        nodes.patch(&name, &PatchParams::default(), &Patch::Merge(json!({"spec": {"taints": wanted}}))).await?;
+        nodes
+            .patch(&name, &PatchParams::default(), &Patch::Merge(json!({"spec": {"taints": wanted}})))
+            .await?;
         Ok(name)
     }
 
@@ -178,13 +183,24 @@ impl World {
         Ok(())
     }
 
+    /// Changes a node's status by a JSON merge patch.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn change_node_status(&self, node: &str, status: Value) -> Result<()> {
+        let patch = Patch::Merge(json!({"status": status}));
+        self.all::<Node>().patch_status(node, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+
     /// Says on behalf of the kubelet whether a node is ready.
     ///
     /// # Errors
     /// When the API server refuses.
     pub async fn set_ready(&self, node: &str, ready: bool) -> Result<()> {
         let status = if ready { "True" } else { "False" };
-        let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status, "reason": "Test"}]}});
+        let patch =
+            json!({"status": {"conditions": [{"type": "Ready", "status": status, "reason": "Test"}]}});
         self.all::<Node>().patch_status(node, &PatchParams::default(), &Patch::Strategic(patch)).await?;
         Ok(())
     }
@@ -258,7 +274,9 @@ impl World {
     /// # Errors
     /// When it does not in time, or there is no such Pod.
     pub async fn wait(&self, name: &str, what: &str, check: impl Fn(&Pod) -> bool) -> Result<Pod> {
-        self.observer.until(PATIENCE, &format!("{name} {what}"), |seen| seen.pods.get(name).is_some_and(&check)).await?;
+        self.observer
+            .until(PATIENCE, &format!("{name} {what}"), |seen| seen.pods.get(name).is_some_and(&check))
+            .await?;
         self.get(name)
     }
 
@@ -293,7 +311,9 @@ impl World {
     /// When it does not say so.
     pub async fn deferred(&self, name: &str) -> Result<Pod> {
         self.wait(name, "is Deferred", |pod| {
-            let of_now = |c: &&k8s_openapi::api::core::v1::PodCondition| c.observed_generation == pod.metadata.generation;
+            let of_now = |c: &&k8s_openapi::api::core::v1::PodCondition| {
+                c.observed_generation == pod.metadata.generation
+            };
             condition(pod, PENDING).filter(of_now).is_some_and(|c| c.reason.as_deref() == Some("Deferred"))
         })
         .await
@@ -314,7 +334,8 @@ impl World {
     /// When it does not.
     pub async fn allocated(&self, name: &str, cpu: i64) -> Result<Pod> {
         let what = format!("is allocated {cpu}m");
-        self.wait(name, &what, |pod| pods::allocated_cpu(pod) == cpu && condition(pod, PENDING).is_none()).await
+        self.wait(name, &what, |pod| pods::allocated_cpu(pod) == cpu && condition(pod, PENDING).is_none())
+            .await
     }
 
     /// Waits until elbowroom's own condition on the Pod is this.
@@ -344,6 +365,15 @@ impl World {
     pub async fn delete(&self, name: &str) -> Result<()> {
         lock(&self.held).deleted.push(name.to_owned());
         self.api::<Pod>().delete(name, &DeleteParams::default()).await?;
+        Ok(())
+    }
+
+    /// Changes a Pod by a JSON merge patch.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn change_pod(&self, name: &str, patch: Value) -> Result<()> {
+        self.api::<Pod>().patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?;
         Ok(())
     }
 
@@ -399,7 +429,9 @@ impl World {
         let mut expected: Vec<_> = expected.iter().map(|name| (*name).to_owned()).collect();
         expected.sort();
         let what = format!("victims {expected:?}");
-        self.observer.until(PATIENCE, &what, |seen| expected.iter().all(|name| seen.left.contains(name))).await?;
+        self.observer
+            .until(PATIENCE, &what, |seen| expected.iter().all(|name| seen.left.contains(name)))
+            .await?;
         self.quiet().await;
         let seen = self.victims_so_far();
         ensure!(seen == expected, "expected victims {expected:?}, but these left: {seen:?}");
@@ -426,7 +458,9 @@ impl World {
                 "selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": apps}]},
             },
         });
-        self.api().create(&PostParams::default(), &serde_json::from_value::<PodDisruptionBudget>(object)?).await?;
+        self.api()
+            .create(&PostParams::default(), &serde_json::from_value::<PodDisruptionBudget>(object)?)
+            .await?;
         self.budget_allows(name, allows).await
     }
 
@@ -449,7 +483,11 @@ impl World {
             if status.observed_generation == generation && status.disruptions_allowed == Some(allows) {
                 return Ok(());
             }
-            ensure!(Instant::now() < end, "budget {name} allows {:?}, not {allows}", status.disruptions_allowed);
+            ensure!(
+                Instant::now() < end,
+                "budget {name} allows {:?}, not {allows}",
+                status.disruptions_allowed
+            );
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -500,8 +538,20 @@ impl World {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn_scheduler(&self, server: Option<&str>) -> Result<Scheduler> {
+        self.spawn(&self.config(), server)
+    }
+
+    /// Starts it with another configuration and returns at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn_scheduler_with(&self, config: &str) -> Result<Scheduler> {
+        self.spawn(config, None)
+    }
+
+    fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
         let kubeconfig = self.file("kubeconfig", &self.suite.kubeconfig(None, server)?)?;
-        let config = self.file("config.yaml", &self.config())?;
+        let config = self.file("config.yaml", config)?;
         let log = {
             let mut held = lock(&self.held);
             let log = self.directory.path().join(format!("scheduler-{}.log", held.schedulers.len()));

@@ -39,7 +39,10 @@ pub async fn a_low_pod_makes_room(world: &World) -> Result<()> {
     ensure!(evictions == 1.0, "scheduler_evictions_total is {evictions}");
     let log = scheduler.output();
     let line = log.lines().find(|line| line.contains("Preempting pods for in-place resize"));
-    ensure!(line.is_some_and(|line| line.contains("preemptedPods")), "no line in the log says what was decided");
+    ensure!(
+        line.is_some_and(|line| line.contains("preemptedPods")),
+        "no line in the log says what was decided"
+    );
     scheduler.stop().await
 }
 

@@ -126,7 +126,8 @@ pub async fn policy_of_the_node_is_obeyed(world: &World) -> Result<()> {
     let node = world.node("n1", 300).await?;
     world.run(PodSpec::new("v", Low).cpu(200).on(&node)).await?;
     world.run(PodSpec::new("p", High).cpu(100).on(&node)).await?;
-    let owners = |owners: &[&str]| json!({"spec": {"podPreemptionPolicy": {"disableResizePreemption": owners}}});
+    let owners =
+        |owners: &[&str]| json!({"spec": {"podPreemptionPolicy": {"disableResizePreemption": owners}}});
     world.change_node(&node, owners(&["example.com/one", "example.com/two"])).await?;
     let scheduler = world.scheduler().await?;
     world.resize_deferred("p", 300).await?;
