@@ -1,6 +1,10 @@
 //! elbowroom: a Kubernetes scheduler that makes room for running Pods that grow.
 
 pub mod cluster;
+pub mod command;
+pub mod config;
 pub mod engine;
 pub mod model;
 pub mod resize;
+pub mod scheduling;
+pub mod serve;

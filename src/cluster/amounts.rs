@@ -55,6 +55,16 @@ impl ResourceNames {
         id
     }
 
+    /// How many resources are known.
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.names.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether none is known; never so, for four are from the start.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
     /// The name of `id`.
     pub fn name(&self, id: ResourceId) -> Str {
         self.names.get(id.index()).cloned().unwrap_or_default()

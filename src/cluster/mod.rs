@@ -4,6 +4,8 @@
 
 pub mod amounts;
 pub mod budgets;
+#[cfg(test)]
+pub mod fixture;
 pub mod footprint;
 pub mod nodes;
 pub mod pods;

@@ -4,7 +4,8 @@
 
 use super::input::EvictAnswer;
 use crate::model::{PodRef, Span, Str};
-use crate::resize::Reason;
+use crate::resize::{Outcome, Reason};
+pub use crate::scheduling::QueueName;
 
 /// One decision or outcome.
 #[derive(Clone, Debug)]
@@ -39,8 +40,6 @@ pub enum Decision {
         profile: Str,
         /// The fit error.
         message: String,
-        /// Since this attempt began.
-        took: Span,
     },
     /// A binding failed; the Pod is tried again.
     BindFailed {
@@ -100,7 +99,7 @@ pub enum Decision {
         /// The growing Pod.
         pod: PodRef,
         /// How it ended.
-        outcome: ResizeOutcome,
+        outcome: Outcome,
         /// Whether anybody was evicted for it.
         preempted: bool,
         /// Since the kubelet deferred it.
@@ -129,30 +128,4 @@ pub enum Decision {
         /// Upstream's name for what moved it.
         event: &'static str,
     },
-}
-
-/// How a Deferred resize ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ResizeOutcome {
-    /// The kubelet allocated it.
-    Allocated,
-    /// The request was taken back, in whole or so far that it fits what is allocated.
-    Reverted,
-    /// The kubelet calls it Infeasible now.
-    Infeasible,
-    /// The Pod is gone or going.
-    Deleted,
-}
-
-/// The scheduling queues, by upstream's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum QueueName {
-    /// To be tried now.
-    Active,
-    /// Waiting out a backoff.
-    Backoff,
-    /// Waiting for an event.
-    Unschedulable,
-    /// Held by scheduling gates.
-    Gated,
 }

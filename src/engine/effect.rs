@@ -76,7 +76,7 @@ pub struct ConditionValue {
     pub message: String,
     /// Generation that was judged.
     pub observed_generation: i64,
-    /// When the status last changed; `None`: the status stays as it was, keep the old time.
+    /// When the status changed, if this write changes it; else the old time stays.
     pub since: Option<Timestamp>,
 }
 

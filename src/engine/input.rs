@@ -3,7 +3,8 @@
 //! Invariant: time, identifiers and the outcome of every call come in here and nowhere else.
 
 use super::effect::CallId;
-use crate::model::{Budget, Labels, Node, Pod, Str};
+pub use crate::model::Namespace;
+use crate::model::{Budget, Node, Pod};
 
 /// One stimulus.
 #[derive(Clone, Debug)]
@@ -35,15 +36,6 @@ pub enum Fact<T> {
     Delete(Box<T>),
     /// The list is complete.
     End,
-}
-
-/// What the API says of a Namespace.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Namespace {
-    /// Name.
-    pub name: Str,
-    /// Labels, for namespace selectors.
-    pub labels: Labels,
 }
 
 /// What came back from a call.

@@ -2,10 +2,149 @@
 //!
 //! Invariant: the same inputs at the same times give the same effects; nothing here waits, reads a clock or fails.
 
+mod conditions;
 pub mod decision;
 pub mod effect;
+mod facts;
+mod gauges;
 pub mod input;
+mod placing;
+mod resizing;
+mod settings;
 
-pub use decision::{Decision, QueueName, ResizeOutcome};
-pub use effect::{CallId, Effect, Event};
+pub use decision::{Decision, QueueName};
+pub use effect::{CallId, ConditionPatch, ConditionValue, Effect, Event};
+pub use gauges::Gauges;
 pub use input::{Answer, BindAnswer, EvictAnswer, Fact, Input, Namespace, PatchAnswer};
+pub use settings::{Profile, Settings};
+
+use crate::cluster::Cluster;
+use crate::model::{PodRef, Str, Timestamp};
+use crate::resize::{self, Ask};
+use crate::scheduling::{self, Cycle, QueueSettings};
+use conditions::Conditions;
+use facts::Lists;
+use placing::Attempt;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// All state, and the only code that changes it.
+#[derive(Debug)]
+pub struct Engine {
+    cluster: Cluster,
+    lists: Lists,
+    leader: bool,
+    resizes: resize::Queue,
+    /// Resizes that are allocated and not yet in force, by UID, with the time they were Deferred.
+    actuating: FxHashMap<Str, Timestamp>,
+    waiting: scheduling::Queue,
+    cycle: Cycle,
+    /// Profiles that bind.
+    binds: FxHashSet<Str>,
+    /// Owners whose Pods' preferences were reported as ignored.
+    told_ignored: FxHashSet<Str>,
+    conditions: Conditions,
+    calls: FxHashMap<CallId, Call>,
+    last_call: u64,
+}
+
+/// What a call was for.
+#[derive(Clone, Debug)]
+enum Call {
+    /// A question about a victim, or its eviction.
+    Victim { preemptor: Str, victim: PodRef, ask: Ask },
+    /// A condition that we write.
+    Condition(conditions::Key),
+    /// A binding.
+    Bind(Attempt),
+    /// A binding got no answer: did it happen?
+    BindLook(Attempt),
+}
+
+impl Engine {
+    /// An engine that knows nothing yet. It acts once every list is complete.
+    pub fn new(settings: Settings) -> Self {
+        let policies = settings.profiles.iter().map(|one| (one.name.clone(), one.resize.clone())).collect();
+        let queue = QueueSettings {
+            initial_backoff: settings.initial_backoff,
+            max_backoff: settings.max_backoff,
+            ..QueueSettings::default()
+        };
+        Self {
+            cluster: Cluster::default(),
+            lists: Lists::default(),
+            leader: true,
+            resizes: resize::Queue::new(policies),
+            actuating: FxHashMap::default(),
+            waiting: scheduling::Queue::new(queue),
+            cycle: Cycle::default(),
+            binds: settings.profiles.iter().filter(|one| one.bind).map(|one| one.name.clone()).collect(),
+            told_ignored: FxHashSet::default(),
+            conditions: Conditions::default(),
+            calls: FxHashMap::default(),
+            last_call: 0,
+        }
+    }
+
+    /// Takes in one stimulus and appends what is to be done about it.
+    pub fn step(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>) {
+        match input {
+            Input::Pod(fact) => self.pod(fact, now, effects),
+            Input::Node(fact) => self.node(fact, now),
+            Input::Budget(fact) => self.budget(fact, now),
+            Input::Namespace(fact) => self.namespace(fact, now),
+            Input::Answer(call, answer) => self.answer(call, answer, now, effects),
+            Input::Leader(leader) => self.leader = leader,
+            Input::Tick => {}
+        }
+        if self.leader && self.synced() {
+            self.run_resizes(now, effects);
+            self.place(now, effects);
+            self.flush_conditions(now, effects);
+        }
+        self.report_moves(effects);
+        let more = (self.waiting.counts().active > 0 && self.leader && self.synced()).then_some(now);
+        let wakes = [more, self.resizes.next_wake(), self.waiting.next_wake(), self.conditions.next_wake()];
+        if let Some(at) = wakes.into_iter().flatten().min() {
+            effects.push(Effect::WakeAt(at));
+        }
+    }
+
+    /// Whether every list is complete, so that decisions rest on all there is.
+    pub fn synced(&self) -> bool {
+        self.unsynced().is_empty()
+    }
+
+    /// The kinds whose lists are not complete.
+    pub fn unsynced(&self) -> Vec<&'static str> {
+        self.lists.incomplete()
+    }
+
+    /// The tables, for those who explain.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// The resize queue, for those who explain.
+    pub fn resizes(&self) -> &resize::Queue {
+        &self.resizes
+    }
+
+    fn answer(&mut self, id: CallId, answer: Answer, now: Timestamp, effects: &mut Vec<Effect>) {
+        match self.calls.remove(&id) {
+            Some(Call::Victim { preemptor, victim, ask }) => {
+                self.victim_answered(&preemptor, &victim, ask, answer, now, effects);
+            }
+            Some(Call::Condition(key)) => self.conditions.answered(&key, answer, now),
+            Some(Call::Bind(attempt)) => self.bind_answered(attempt, answer, now, effects),
+            Some(Call::BindLook(attempt)) => self.looked(attempt, answer, now, effects),
+            None => {}
+        }
+    }
+
+    fn call(&mut self, what: Call) -> CallId {
+        self.last_call += 1;
+        let id = CallId(self.last_call);
+        self.calls.insert(id, what);
+        id
+    }
+}

@@ -4,6 +4,7 @@
 
 pub mod budget;
 pub mod labels;
+pub mod namespace;
 pub mod node;
 pub mod node_selector;
 pub mod placement;
@@ -16,6 +17,7 @@ pub mod time;
 
 pub use budget::Budget;
 pub use labels::{Labels, Selector};
+pub use namespace::Namespace;
 pub use node::Node;
 pub use placement::Placement;
 pub use pod::{Pod, PodRef};

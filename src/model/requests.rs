@@ -35,6 +35,21 @@ pub struct PodResources {
     pub status_allocated: Option<Requests>,
     /// `status.resources.requests`: the Pod's total in force, overhead included.
     pub status_actual: Option<Requests>,
+    /// `status.resources` is there but names no requests; `status_actual` is `None` then.
+    pub status_bare: bool,
     /// The first `PodResizePending` condition has reason `Infeasible`: desired does not count.
     pub infeasible: bool,
+}
+
+impl PodResources {
+    /// Whether what is in force is what the spec asks for, as far as the kubelet has said.
+    pub fn in_force(&self) -> bool {
+        let same = |container: &ContainerResources| {
+            let asked =
+                |name: &Str| container.requests.iter().find(|(known, _)| known == name).map(|(_, q)| *q);
+            let actual = container.actual.as_ref();
+            actual.is_none_or(|actual| actual.iter().all(|(name, quantity)| asked(name) == Some(*quantity)))
+        };
+        self.containers.iter().chain(&self.init_containers).all(same)
+    }
 }

@@ -2,6 +2,19 @@
 //!
 //! Invariant: nobody is evicted unless, with the victims gone, the kubelet would allocate the resize.
 
+pub mod entry;
+pub mod judge;
+pub mod kubelet;
+pub mod orders;
+pub mod policy;
+pub mod queue;
 pub mod reason;
+pub mod said;
+pub mod search;
+pub mod text;
+pub mod victims;
 
+pub use orders::{Answered, Ask, Order, Outcome, Reply, Verdict};
+pub use policy::ResizePolicy;
+pub use queue::Queue;
 pub use reason::{Reason, ResizeEvent};

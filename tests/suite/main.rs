@@ -1,1 +1,8 @@
 //! Tests that need no cluster.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+mod command_line;
+mod footprints;
+mod layering;
+mod quantities;
+mod resize;

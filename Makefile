@@ -1,0 +1,45 @@
+# The single door: everything that people do here is a target.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+export CP_BIN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/elbowroom/bin
+
+help: ## List the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+demo: ## Play both stories, no cluster needed
+	cargo run --release -- demo
+
+build: ## Build the release binary
+	cargo build --release --locked
+
+test: lint unit e2e ## Pass every test, end-to-end ones included
+
+lint: ## Formatting and lints
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+
+unit: ## Tests that need no cluster
+	cargo test --locked
+
+control-plane: ## Build a real Kubernetes control plane and kubelets from Go modules (once, then cached)
+	e2e/control-plane/build
+
+e2e: control-plane ## Tests against a real API server: its own, or the one in KUBECONFIG
+	cargo test --locked --test e2e
+
+golden: ## Make the golden files again with Go's own code
+	cd e2e/golden && go run . ../../tests/golden
+
+bench: control-plane build ## Measure beside kube-scheduler, in one sitting
+	e2e/bench
+
+deny: ## Licences, sources and duplicate crates (needs cargo-deny)
+	cargo deny check
+
+image: ## Build the container image (needs a Docker engine)
+	docker build -t elbowroom:dev .
+
+kind: ## The same end-to-end tests on kind (needs a Docker engine and kind)
+	e2e/kind/run
+
+.PHONY: help demo build test lint unit control-plane e2e golden bench deny image kind

@@ -1,0 +1,42 @@
+//! How much of what there is right now, for dashboards.
+//!
+//! Invariant: counted from the tables when asked for, never kept beside them.
+
+use super::Engine;
+use crate::cluster::Amounts;
+use crate::model::Str;
+use crate::resize::Reason;
+use crate::scheduling::Counts;
+use std::collections::BTreeMap;
+
+/// A reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gauges {
+    /// Deferred resizes of ours by reason; those the kubelet has not judged are in none.
+    pub deferred: BTreeMap<Reason, usize>,
+    /// What our Deferred resizes claim beyond what they hold: milli-CPU, bytes or units, by resource name.
+    pub claimed: Vec<(Str, i64)>,
+    /// Pods in the scheduling queues.
+    pub pending: Counts,
+}
+
+impl Engine {
+    /// Reads the gauges.
+    pub fn gauges(&self) -> Gauges {
+        let mut deferred = BTreeMap::new();
+        let mut claims = Amounts::default();
+        for entry in self.resizes.entries() {
+            if let Some((reason, _)) = &entry.state {
+                *deferred.entry(*reason).or_default() += 1;
+            }
+            let row = self.cluster.pods.get(entry.id);
+            for (id, amount) in
+                row.map(|row| row.claim()).iter().flat_map(|claim| claim.iter().collect::<Vec<_>>())
+            {
+                claims.add(id, amount);
+            }
+        }
+        let claimed = claims.iter().map(|(id, amount)| (self.cluster.resources.name(id), amount)).collect();
+        Gauges { deferred, claimed, pending: self.waiting.counts() }
+    }
+}
