@@ -141,7 +141,7 @@ impl<'a> Story<'a> {
             world.run(PodSpec::new(&names.high, High).cpu(500).on(node)),
             world.run(PodSpec::new(&names.bystander, Low).cpu(100).on(node)),
         );
-        (low?, high?, bystander?);
+        low.and(high).and(bystander)?;
         world.resize_deferred(&names.high, 750).await?;
         Ok(names)
     }
