@@ -3,6 +3,7 @@
 pub mod cluster;
 pub mod command;
 pub mod config;
+pub mod driver;
 pub mod engine;
 pub mod model;
 pub mod resize;

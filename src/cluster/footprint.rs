@@ -193,3 +193,6 @@ impl Count<'_> {
         running.max(peak)
     }
 }
+
+#[cfg(test)]
+mod tests;

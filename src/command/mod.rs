@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and how it is answered and refused.
 //!
-//! Invariant: exit code 0 is success, 1 a failure told in one line on stderr, 2 a command line that makes no sense.
+//! Invariant: exit code 0 is success, 1 a failure told in one line on stderr, 2 a command line that makes no
+//! sense.
 
 mod demo;
 mod logging;
@@ -92,5 +93,13 @@ mod tests {
     fn a_cause_that_is_told_already_is_not_repeated() {
         let error = anyhow!("file not found").context("cannot read a.yaml: file not found");
         assert_eq!(one_line(&error), "cannot read a.yaml: file not found");
+    }
+
+    #[test]
+    fn a_reader_that_left_is_no_failure() {
+        let left = || anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(reader_left(&left()));
+        assert!(reader_left(&left().context("writing the timeline")));
+        assert!(!reader_left(&anyhow::Error::from(io::Error::from(io::ErrorKind::NotFound))));
     }
 }

@@ -1,7 +1,7 @@
 //! The top level of the file.
 //!
-//! Invariant: bounds and defaults are upstream's (`pkg/scheduler/apis/config/v1/defaults.go`, `validation.go`),
-//! except for the scheduler name, which is ours when none is given.
+//! Invariant: bounds and defaults are upstream's (`defaults.go` and `validation.go` under
+//! `pkg/scheduler/apis/config`), except for the scheduler name, which is ours when none is given.
 
 use super::fields::Fields;
 use super::profile;

@@ -1,7 +1,8 @@
-//! The configuration file: a kube-scheduler's `KubeSchedulerConfiguration` v1, read as it is, and our own plugin args.
+//! The configuration file: a kube-scheduler's `KubeSchedulerConfiguration` v1, read as it is, with our own
+//! plugin args in it.
 //!
-//! Invariant: nothing in a file is passed over in silence. A field is obeyed, or named in a warning because it only
-//! changes speed or serving, or it is an error with its line and column.
+//! Invariant: nothing in a file is passed over in silence. A field is obeyed, or named in a warning because it
+//! only changes speed or serving, or it is an error with its line and column.
 
 pub mod duration;
 pub mod fields;
@@ -90,8 +91,8 @@ impl Config {
     /// Reads a file's text; `file` is its name in messages.
     ///
     /// # Errors
-    /// The first thing in it that is no YAML, unknown, of the wrong kind, contradictory, or that elbowroom cannot
-    /// do yet and that would place or evict Pods differently if it were ignored.
+    /// The first thing in it that is no YAML, unknown, of the wrong kind, contradictory, or that elbowroom
+    /// cannot do yet and that would place or evict Pods differently if it were ignored.
     pub fn parse(file: &str, text: &str) -> Result<(Self, Vec<Warning>), Error> {
         let (config, notes) =
             tree::Node::parse(text).and_then(|root| file::read(&root)).map_err(|fault| Error::Invalid {

@@ -1,7 +1,7 @@
 //! The plugins of kube-scheduler that a file may name, and the args that each has by default.
 //!
-//! Invariant: only what leaves the default plugins, weights and args as they are is accepted; so a file written by
-//! `kube-scheduler --write-config-to` is, and one that asks for other placement is refused by name.
+//! Invariant: only what leaves the default plugins, weights and args as they are is accepted; so a file written
+//! by `kube-scheduler --write-config-to` is, and one that asks for other placement is refused by name.
 
 use super::fields::{Fields, expected, listed};
 use super::file::API_VERSION;
@@ -85,7 +85,7 @@ fn check_enabled(point: &str, item: &Node) -> Result<(), Fault> {
     let Some((_, default)) = DEFAULT_PLUGINS.iter().find(|(known, _)| *known == name) else {
         return Err(unknown(at, name));
     };
-    // Upstream replaces the default entry by this one; a weight left out then counts as 1, not as the default.
+    // Upstream replaces the default entry by this one; a weight left out then counts as 1.
     let weight = plugin.integer("weight", 0..=i64::from(i32::MAX))?.unwrap_or(0).max(1);
     let scored = *default > 0 && matches!(point, "multiPoint" | "score");
     if scored && weight != *default {

@@ -1,6 +1,7 @@
 //! One profile: its name, its plugins and their args.
 //!
-//! Invariant: a profile that would place Pods by other rules than the default ones is refused, not half obeyed.
+//! Invariant: a profile that would place Pods by other rules than the default ones is refused, never half
+//! obeyed.
 
 use super::fields::{Fields, text};
 use super::tree::{Fault, Node};

@@ -1,6 +1,6 @@
 //! The args of `ResizePreemption`: our own part of the file.
 //!
-//! Invariant: every field is read, defaulted and validated; a field that is not enforced yet is refused by name.
+//! Invariant: every field is read, defaulted and validated; one that is not enforced yet is refused by name.
 
 use super::fields::{Fields, expected, text};
 use super::plugins::OWN_API_VERSION;
@@ -146,10 +146,12 @@ mod tests {
 
     #[test]
     fn the_written_defaults_are_the_defaults() {
-        let written = "{mode: Enforce, scope: OwnPods, pdbPolicy: Strict, wait: 0s, deadline: null, fallback: None, \
+        let written = "{mode: Enforce, scope: OwnPods, pdbPolicy: Strict, wait: 0s, deadline: null, \
+            fallback: None, \
             minVictimAge: 0s, maxVictims: null, maxEvictingPerNode: null, maxEvictionsPerMinute: null, \
             protect: {namespaces: [kube-system], labelSelector: null, daemonSets: true, unmanaged: false, \
-            annotations: [cluster-autoscaler.kubernetes.io/safe-to-evict=false, karpenter.sh/do-not-disrupt=true]}, \
+            annotations: [cluster-autoscaler.kubernetes.io/safe-to-evict=false, \
+            karpenter.sh/do-not-disrupt=true]}, \
             preemptors: {minPriority: null, namespaceSelector: null, labelSelector: null}}";
         assert_eq!(policy(written), ResizePolicy::default());
         assert_eq!(policy("{}"), ResizePolicy::default());

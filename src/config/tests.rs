@@ -106,16 +106,16 @@ fn the_backoff_of_the_file_counts() {
 
 #[test]
 fn the_client_connection_is_read() {
-    let body = "clientConnection: {kubeconfig: /etc/kubeconfig, qps: 12.5, burst: 100}\nprofiles: [{schedulerName: a}]\n";
+    let body = "clientConnection: {kubeconfig: /etc/kubeconfig, qps: 12.5, burst: 100}\n\
+        profiles: [{schedulerName: a}]\n";
     let (config, warnings) = good(body);
     let client =
         ClientConnection { kubeconfig: Some("/etc/kubeconfig".into()), qps: Some(12.5), burst: Some(100) };
     assert_eq!(config.client, client);
     assert_eq!(
         warnings,
-        [
-            "elbowroom.yaml:3:49: clientConnection.qps and burst are not enforced: each kind of call has its own bound instead"
-        ]
+        ["elbowroom.yaml:3:49: clientConnection.qps and burst are not enforced: \
+             each kind of call has its own bound instead"]
     );
 }
 
@@ -182,7 +182,8 @@ fn a_file_that_is_no_configuration_is_refused() {
         ),
         (
             "apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration",
-            "1:13: apiVersion: expected `kubescheduler.config.k8s.io/v1`, found `kubescheduler.config.k8s.io/v1beta3`",
+            "1:13: apiVersion: expected `kubescheduler.config.k8s.io/v1`, \
+             found `kubescheduler.config.k8s.io/v1beta3`",
         ),
         (
             "apiVersion: kubescheduler.config.k8s.io/v1\nkind: Pod",
@@ -289,7 +290,8 @@ fn plugins_that_would_place_pods_differently_are_refused_by_name() {
 
 #[test]
 fn plugins_named_as_they_are_by_default_change_nothing() {
-    let body = "profiles:\n- schedulerName: a\n  plugins:\n    score: {enabled: [{name: NodeAffinity, weight: 2}]}\n\
+    let body = "profiles:\n- schedulerName: a\n  plugins:\n\
+        \x20   score: {enabled: [{name: NodeAffinity, weight: 2}]}\n\
         \x20   filter: {enabled: [{name: NodeAffinity}]}\n    bind: {}\n";
     assert_eq!(good(body).0.profiles.len(), 1);
 }
@@ -409,4 +411,10 @@ fn a_plugin_is_configured_once() {
 fn a_missing_file_is_named() {
     let error = Config::read(Path::new("no/such/file.yaml")).unwrap_err().to_string();
     assert!(error.starts_with("no/such/file.yaml: No such file"), "{error}");
+}
+
+#[test]
+fn a_file_made_to_exhaust_the_reader_is_refused() {
+    let deep = "[".repeat(100_000);
+    assert_eq!(error(&deep), "elbowroom.yaml:1:256: recursion limit exceeded");
 }

@@ -135,7 +135,7 @@ fn fault_of(error: &serde_yaml::Error) -> Fault {
             // The parser's own text ends with the place, which is told already, and may span lines.
             let text = other.to_string();
             let text = text.lines().next().unwrap_or_default();
-            text.rsplit_once(" at line ").map_or(text, |(before, _)| before).to_owned()
+            text.split_once(" at line ").map_or(text, |(before, _)| before).to_owned()
         }
     };
     Fault { at, message }

@@ -34,6 +34,8 @@ pub struct Entry {
     pub(super) not_before: Option<Timestamp>,
     pub(super) refusal: Option<String>,
     pub(super) fits: Option<Fits>,
+    /// Victims reported as overdue.
+    pub(super) overdue: Vec<PodRef>,
     pub(super) announced: Option<(Reason, Timestamp)>,
 }
 
@@ -84,6 +86,7 @@ impl Entry {
             not_before: None,
             refusal: None,
             fits: None,
+            overdue: Vec::new(),
             announced: None,
         }
     }

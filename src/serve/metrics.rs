@@ -1,6 +1,7 @@
 //! Every metric: kube-scheduler's stable names with the same labels and buckets, and those of resizes.
 //!
-//! Invariant: a family is named, helped and labelled here alone; callers say what happened, not how it is counted.
+//! Invariant: a family is named, helped and labelled here alone; callers say what happened, not how it is
+//! counted.
 
 use super::families::Families;
 use super::labels::{self, AttemptResult, EvictionResult, Operation};
@@ -236,8 +237,8 @@ impl Metrics {
         self.actuation_duration.observe(waited.as_seconds_f64());
     }
 
-    /// How much of a resource is claimed over all nodes, in the engine's units: milli-CPU for `cpu`, else bytes
-    /// or a count.
+    /// How much of a resource is claimed over all nodes, in the engine's units: milli-CPU for `cpu`, else
+    /// bytes or a count.
     pub fn claimed(&self, resource: &str, amount: i64) {
         let amount = if resource == "cpu" { amount as f64 / 1000.0 } else { amount as f64 };
         self.claimed.with_label_values(&[resource, labels::unit(resource)]).set(amount);
@@ -309,7 +310,8 @@ mod tests {
         let metrics = used();
         for line in [
             "scheduler_schedule_attempts_total{profile=\"elbowroom\",result=\"scheduled\"} 1",
-            "scheduler_scheduling_attempt_duration_seconds_count{profile=\"elbowroom\",result=\"scheduled\"} 1",
+            "scheduler_scheduling_attempt_duration_seconds_count\
+             {profile=\"elbowroom\",result=\"scheduled\"} 1",
             "scheduler_pod_scheduling_attempts_sum 2",
             "scheduler_pod_scheduling_sli_duration_seconds_sum{attempts=\"2\"} 1",
             "scheduler_pending_pods{queue=\"backoff\"} 7",

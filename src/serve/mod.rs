@@ -3,11 +3,11 @@
 //! Invariant: answering changes nothing and waits for nothing; a scrape reads numbers that others have set.
 
 mod families;
-mod http;
 pub mod labels;
 pub mod metrics;
 mod readiness;
+mod server;
 
-pub use http::Server;
 pub use metrics::Metrics;
 pub use readiness::Readiness;
+pub use server::Server;

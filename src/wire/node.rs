@@ -20,6 +20,13 @@ pub struct Node {
     pub(super) status: NodeStatus,
 }
 
+impl Node {
+    /// Who it is, without its size: enough to say that it is gone.
+    pub fn identity(self) -> Self {
+        Self { metadata: self.metadata, spec: NodeSpec::default(), status: NodeStatus::default() }
+    }
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeSpec {

@@ -3,5 +3,7 @@
 
 mod command_line;
 mod footprints;
+mod layering;
 mod quantities;
+mod resize;
 mod simulation;

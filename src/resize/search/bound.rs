@@ -3,6 +3,7 @@
 //! Invariant: a figure given here may be too generous, never too strict.
 
 use super::items::Items;
+use std::ops::Range;
 
 /// Sums of the `k` largest or smallest, by `k`, one list per column.
 type Sums = Vec<Vec<i128>>;
@@ -30,11 +31,13 @@ impl Bounds {
         let mut bounds = Self { strides: Vec::new(), most: Vec::new(), least: Vec::new(), below: Vec::new() };
         for group in &items.groups {
             let stride = group.len().div_ceil(MAX_ROWS).max(1);
-            let rows = || group.clone().step_by(stride).map(|p| p..group.end);
+            let starts = || group.clone().step_by(stride);
+            let sorted = smallest_first(items, group.clone(), columns);
+            let below = smallest_first(items, group.start..items.items.len(), columns);
             bounds.strides.push(stride);
-            bounds.most.push(rows().map(|rest| largest(items, rest, columns, usize::MAX)).collect());
-            bounds.least.push(rows().map(|rest| smallest(items, rest, columns)).collect());
-            bounds.below.push(largest(items, group.start..items.items.len(), columns, items.max_victims));
+            bounds.most.push(starts().map(|start| largest(items, &sorted, start, usize::MAX)).collect());
+            bounds.least.push(starts().map(|start| smallest(items, &sorted, start)).collect());
+            bounds.below.push(largest(items, &below, group.start, items.max_victims));
         }
         bounds.below.push(vec![vec![0]; columns]);
         bounds
@@ -65,33 +68,38 @@ fn up_to(sums: &[i128], k: usize) -> i128 {
     sums.get(k).or(sums.last()).copied().unwrap_or(0)
 }
 
-fn largest(items: &Items, range: std::ops::Range<usize>, columns: usize, most: usize) -> Sums {
-    let mut order: Vec<usize> = range.collect();
-    let mut spent = vec![0_usize; items.budgets.len()];
-    (0..columns)
-        .map(|column| {
-            order.sort_by_key(|&p| std::cmp::Reverse(items.items[p].frees[column]));
-            spent.fill(0);
-            let within_budget = order.iter().filter(|&&p| match items.items[p].budget {
-                None => true,
-                Some(budget) => {
-                    spent[budget] += 1;
-                    spent[budget] <= items.budgets[budget]
-                }
-            });
-            running(within_budget.take(most).map(|&p| items.items[p].frees[column]))
-        })
-        .collect()
+/// Per column, the places of `range` in the order of what they free.
+fn smallest_first(items: &Items, range: Range<usize>, columns: usize) -> Vec<Vec<usize>> {
+    let by = |column: usize| {
+        let mut order: Vec<usize> = range.clone().collect();
+        order.sort_by_key(|&p| items.items[p].frees[column]);
+        order
+    };
+    (0..columns).map(by).collect()
 }
 
-fn smallest(items: &Items, range: std::ops::Range<usize>, columns: usize) -> Sums {
-    let mut order: Vec<usize> = range.collect();
-    (0..columns)
-        .map(|column| {
-            order.sort_by_key(|&p| items.items[p].frees[column]);
-            running(order.iter().map(|&p| items.items[p].frees[column]))
-        })
-        .collect()
+/// Of the places from `start` on, the largest that budgets allow, `limit` of them at most.
+fn largest(items: &Items, sorted: &[Vec<usize>], start: usize, limit: usize) -> Sums {
+    let sums = |(column, order): (usize, &Vec<usize>)| {
+        let mut left = items.budgets.clone();
+        let allowed = order.iter().rev().filter(|&&p| p >= start).filter(|&&p| {
+            items.items[p].budget.is_none_or(|budget| {
+                let allowed = left[budget] > 0;
+                left[budget] -= usize::from(allowed);
+                allowed
+            })
+        });
+        running(allowed.take(limit).map(|&p| items.items[p].frees[column]))
+    };
+    sorted.iter().enumerate().map(sums).collect()
+}
+
+/// Of the places from `start` on, the smallest.
+fn smallest(items: &Items, sorted: &[Vec<usize>], start: usize) -> Sums {
+    let sums = |(column, order): (usize, &Vec<usize>)| {
+        running(order.iter().filter(|&&p| p >= start).map(|&p| items.items[p].frees[column]))
+    };
+    sorted.iter().enumerate().map(sums).collect()
 }
 
 /// 0, the first, the first two, and so on.

@@ -30,7 +30,8 @@ use order::Ranked;
 use smallvec::SmallVec;
 use walk::{Rules, Search};
 
-/// Search steps that one choice gets by default: some tens of milliseconds at the very worst.
+/// Search steps that one choice gets by default. Nodes with 110 Pods of usual sizes take hundreds to some
+/// thousands of steps, a few milliseconds; all of them take 20 to 100 ms.
 pub const DEFAULT_EFFORT: u64 = 200_000;
 
 /// One resource that is short on the node, in the resource's own unit (milli-CPU, bytes, counts).

@@ -317,6 +317,10 @@ impl<'w, 'a> Walk<'w, 'a> {
     /// latest, or the smallest, of what is left could be had.
     fn no_better_tie(&self, best: &Ranked, group: usize, p: usize, due: usize) -> bool {
         let in_hand = || self.set.iter().map(|&q| &self.items.items[q]);
+        let oldest = in_hand().map(|item| item.start).min();
+        if oldest.zip(best.rank.starts.first()).is_some_and(|(mine, its)| mine < its.0) {
+            return true;
+        }
         let (mut starts, mut uids) = (Vec::new(), Vec::new());
         let mut add = |range: std::ops::Range<usize>, count: usize| {
             let rest = &self.items.items[range];

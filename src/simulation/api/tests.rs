@@ -70,7 +70,9 @@ fn change(api: &mut Api, name: &str, edit: impl FnOnce(&mut Pod)) {
 }
 
 fn unready(api: &mut Api, name: &str) {
-    change(api, name, |pod| drop(pod.set_condition(NOW, condition("Ready", false, "", ""))));
+    change(api, name, |pod| {
+        pod.set_condition(NOW, condition("Ready", false, "", ""));
+    });
     api.count_budgets(NOW);
 }
 

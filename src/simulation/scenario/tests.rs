@@ -84,13 +84,13 @@ fn a_step_about_a_pod_that_is_not_there_is_refused() {
 fn a_bad_duration_is_refused() {
     step(
         "{at: soon, delete: {pod: web}}",
-        "s.yaml:4:8: at: found `soon`, expected a duration such as `30s` or `1h30m`",
+        "s.yaml:4:8: at: expected a duration such as `30s` or `1h30m`, found `soon`",
     );
 }
 
 #[test]
 fn a_bad_quantity_is_refused() {
-    let expected = "s.yaml:4:35: cpu: found `six`, expected a quantity such as `500m` or `1Gi`";
+    let expected = "s.yaml:4:36: cpu: expected a quantity such as `500m` or `1Gi`, found `six`";
     step("{at: 5s, resize: {pod: web, cpu: six}}", expected);
 }
 

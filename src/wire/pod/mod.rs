@@ -29,3 +29,10 @@ pub struct Pod {
     #[serde(default, deserialize_with = "or_default")]
     pub(super) status: PodStatus,
 }
+
+impl Pod {
+    /// Who it is, without what it asks for: enough to say that it is gone.
+    pub fn identity(self) -> Self {
+        Self { metadata: self.metadata, spec: PodSpec::default(), status: PodStatus::default() }
+    }
+}

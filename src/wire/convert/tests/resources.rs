@@ -45,6 +45,14 @@ fn totals_of_the_pod_are_read_beside_those_of_its_containers() {
     assert_eq!(resources.overhead, requests(&[("memory", "1Mi")]));
     assert_eq!(resources.status_allocated, Some(requests(&[("cpu", "2")])));
     assert_eq!(resources.status_actual, Some(requests(&[("cpu", "1")])));
+    assert!(!resources.status_bare);
+}
+
+#[test]
+fn a_total_without_requests_is_not_an_absent_one() {
+    let bare = |status| try_pod(json!({}), status).unwrap().resources.status_bare;
+    assert!(bare(json!({"resources": {"limits": {"cpu": "1"}}})));
+    assert!(!bare(json!({})));
 }
 
 #[test]

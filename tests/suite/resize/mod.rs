@@ -1,0 +1,7 @@
+//! What the resize queue does, one rule a test.
+
+mod accounting;
+mod answers;
+mod blocked;
+mod budgets;
+mod world;
