@@ -34,11 +34,11 @@ impl Cluster {
     fn random(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut pick = |bound: u64| random.below(bound) as i64;
-        let capacity = 1000 + 100 * pick(30);
+        let capacity = 1000 + 100 * pick(15);
         let had = 100 + 100 * pick(4);
         let mut free = capacity - had;
         let mut neighbours = Vec::new();
-        for index in 0..pick(9) {
+        for index in 0..2 + pick(10) {
             let cpu = 100 + 100 * pick(5);
             if cpu <= free {
                 free -= cpu;
