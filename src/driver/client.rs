@@ -5,7 +5,7 @@
 
 use super::calls::root;
 use crate::config::ClientConnection;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use http::{HeaderValue, header};
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
@@ -49,11 +49,15 @@ impl Clients {
     /// Asks for the version, to learn whether anybody answers.
     pub(super) async fn greet(&self) -> Result<()> {
         let url = &self.url;
-        let seconds = START_TIMEOUT.as_secs();
-        let version = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version())
-            .await
-            .map_err(|_| anyhow!("cannot reach the API server at {url}: no answer within {seconds} s"))?
-            .map_err(|error| anyhow!("cannot reach the API server at {url}: {}", root(&error)))?;
+        let answer = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version()).await;
+        let version = match answer {
+            Ok(Ok(version)) => version,
+            Ok(Err(error)) => {
+                refuse_strangers(&error)?;
+                bail!("cannot reach the API server at {url}: {}", root(&error))
+            }
+            Err(_) => bail!("cannot reach the API server at {url}: no answer within {START_TIMEOUT:?}"),
+        };
         info!(server = url, version = version.git_version, "Connected");
         let digits = |text: &str| text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().ok();
         if digits(&version.major) == Some(1)

@@ -5,8 +5,8 @@
 use super::calls::Calls;
 use super::events::Events;
 use super::report;
-use crate::engine::{Effect, Engine, Input};
-use crate::model::{Str, Timestamp};
+use crate::engine::{Effect, Engine, Input, QueueName};
+use crate::model::{Span, Str, Timestamp};
 use crate::resize::Reason;
 use crate::serve::{Metrics, Readiness};
 use std::collections::BTreeSet;
@@ -68,9 +68,14 @@ impl EngineLoop {
                 batch.push(Input::Tick);
             }
             for input in batch.drain(..) {
+                let began = Instant::now();
                 self.engine.step(input, now(), &mut effects);
+                if effects.is_empty() {
+                    continue;
+                }
+                let thought = span(began.elapsed());
                 for effect in effects.drain(..) {
-                    if let Some(at) = self.carry_out(effect) {
+                    if let Some(at) = self.carry_out(effect, thought) {
                         wake = Some(wake.map_or(at, |known| known.min(at)));
                     }
                 }
@@ -80,14 +85,14 @@ impl EngineLoop {
     }
 
     /// Hands one effect on; what is returned is when to step again.
-    fn carry_out(&self, effect: Effect) -> Option<Timestamp> {
+    fn carry_out(&self, effect: Effect, thought: Span) -> Option<Timestamp> {
         match effect {
             Effect::Bind { call, pod, node } => self.calls.bind(call, pod, node),
             Effect::Evict { call, pod, dry_run } => self.calls.evict(call, pod, dry_run),
             Effect::Read { call, pod, budgets } => self.calls.read(call, pod, budgets),
             Effect::Patch { call, pod, condition } => self.calls.patch(call, pod, condition),
             Effect::Emit(event) => self.events.emit(event),
-            Effect::Report(decision) => report::report(&decision, &self.metrics),
+            Effect::Report(decision) => report::report(&decision, thought, &self.metrics),
             Effect::WakeAt(at) => return Some(at),
         }
         None
@@ -111,6 +116,15 @@ impl EngineLoop {
         for reason in Reason::ALL {
             self.metrics.deferred(reason, gauges.deferred.get(&reason).copied().unwrap_or_default());
         }
+        let pending = gauges.pending;
+        for (queue, pods) in [
+            (QueueName::Active, pending.active),
+            (QueueName::Backoff, pending.backoff),
+            (QueueName::Unschedulable, pending.unschedulable),
+            (QueueName::Gated, pending.gated),
+        ] {
+            self.metrics.pending(queue, pods);
+        }
         for resource in &told.claimed {
             if !gauges.claimed.iter().any(|(claimed, _)| claimed == resource) {
                 self.metrics.claimed(resource, 0);
@@ -132,10 +146,13 @@ struct Told {
     claimed: BTreeSet<Str>,
 }
 
+fn span(duration: Duration) -> Span {
+    Span(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
+}
+
 /// The clock of the API's own time stamps.
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    Timestamp(span(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()).0)
 }
 
 /// The instant of a time stamp, now if it has passed.

@@ -89,8 +89,7 @@ pub(in crate::driver) fn root(error: &kube::Error) -> String {
 
 /// What a status says, in one line.
 pub(in crate::driver) fn said(status: &Status) -> String {
-    let text = if status.message.is_empty() { &status.reason } else { &status.message };
-    match text.trim() {
+    match status.message.trim() {
         "" => format!("HTTP status {}", status.code),
         text => text.split_whitespace().collect::<Vec<_>>().join(" "),
     }
