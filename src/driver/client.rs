@@ -46,6 +46,12 @@ impl Clients {
         Ok(Self { reads, writes, url })
     }
 
+    /// The same client for both, for tests.
+    #[cfg(test)]
+    pub(super) fn of(client: Client) -> Self {
+        Self { reads: client.clone(), writes: client, url: String::new() }
+    }
+
     /// Asks for the version, to learn whether anybody answers.
     pub(super) async fn greet(&self) -> Result<()> {
         let url = &self.url;

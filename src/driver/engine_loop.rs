@@ -11,6 +11,7 @@ use crate::resize::Reason;
 use crate::serve::{Metrics, Readiness};
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -28,7 +29,7 @@ const GAUGES_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct EngineLoop {
     pub(super) engine: Engine,
     pub(super) inputs: mpsc::Receiver<Input>,
-    pub(super) calls: std::sync::Arc<Calls>,
+    pub(super) calls: Arc<Calls>,
     pub(super) events: Events,
     pub(super) metrics: Metrics,
     pub(super) readiness: Readiness,
@@ -55,15 +56,18 @@ impl EngineLoop {
         let mut wake: Option<Timestamp> = None;
         let mut told = Told::default();
         loop {
+            // A timer would round up to the next millisecond, and the engine asks for more steps all the time.
+            let due = wake.is_some_and(|at| at <= now());
             let timer = [wake.map(instant), told.gauges_at].into_iter().flatten().min();
             let timer = timer.unwrap_or_else(|| Instant::now() + GAUGES_EVERY);
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stopped| *stopped) => return,
                 taken = self.inputs.recv_many(&mut batch, BATCH) => if taken == 0 { return },
-                () = tokio::time::sleep_until(timer) => {}
+                () = std::future::ready(()), if due => {}
+                () = tokio::time::sleep_until(timer), if !due => {}
             }
-            if wake.is_some_and(|at| at <= now()) {
+            if due || wake.is_some_and(|at| at <= now()) {
                 wake = None;
                 batch.push(Input::Tick);
             }
@@ -160,4 +164,80 @@ fn instant(at: Timestamp) -> Instant {
     let micros = u64::try_from((at - now()).0).unwrap_or_default();
     // A wake far away is as good as one in a day.
     Instant::now() + Duration::from_micros(micros).min(Duration::from_secs(86_400))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::driver::calls::testing::answered_each;
+    use crate::driver::client::Clients;
+    use crate::engine::{Fact, Settings};
+    use crate::wire::Converter;
+    use serde_json::{Value, json};
+
+    fn pod_and_node() -> [Input; 2] {
+        let mut converter = Converter::new([]);
+        let container = json!({"name": "c", "resources": {"requests": {"cpu": "1"}}});
+        let pod: Value = json!({
+            "metadata": {"name": "p", "namespace": "ns", "uid": "u1"},
+            "spec": {"schedulerName": "elbowroom", "containers": [container]},
+        });
+        let node: Value = json!({
+            "metadata": {"name": "n1", "uid": "n1"},
+            "status": {
+                "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        });
+        let pod = converter.pod(serde_json::from_value(pod).unwrap()).unwrap();
+        let node = converter.node(serde_json::from_value(node).unwrap()).unwrap();
+        [Input::Pod(Fact::Apply(Box::new(pod))), Input::Node(Fact::Apply(Box::new(node)))]
+    }
+
+    fn begin_all() -> [Input; 4] {
+        [
+            Input::Pod(Fact::Begin),
+            Input::Node(Fact::Begin),
+            Input::Budget(Fact::Begin),
+            Input::Namespace(Fact::Begin),
+        ]
+    }
+
+    fn end_all() -> [Input; 4] {
+        [Input::Pod(Fact::End), Input::Node(Fact::End), Input::Budget(Fact::End), Input::Namespace(Fact::End)]
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_pod_that_is_seen_is_bound_and_told_of_once_the_lists_are_complete() {
+        let (client, mut seen) = answered_each(vec![(201, json!({})), (201, json!({}))]);
+        let clients = Clients::of(client.clone());
+        let (stopping, stop) = watch::channel(false);
+        let (to_engine, inputs) = mpsc::channel(WAITING_INPUTS);
+        let (metrics, readiness) = (Metrics::new().unwrap(), Readiness::new());
+        let engine_loop = EngineLoop {
+            engine: Engine::new(Settings::default()),
+            inputs,
+            calls: Arc::new(Calls::start(&clients, Converter::new([]), &to_engine, &stop)),
+            events: Events::start(client, metrics.clone(), stop.clone()),
+            metrics,
+            readiness: readiness.clone(),
+            stop,
+        };
+        let ended = engine_loop.start().unwrap();
+        for input in begin_all().into_iter().chain(pod_and_node()) {
+            to_engine.send(input).await.unwrap();
+        }
+        assert!(seen.try_recv().is_err(), "nothing is decided on half a list");
+        for input in end_all() {
+            to_engine.send(input).await.unwrap();
+        }
+        let bound = seen.recv().await.unwrap();
+        assert_eq!(bound.line, "POST /api/v1/namespaces/ns/pods/p/binding?");
+        assert_eq!(bound.body["target"]["name"], "n1");
+        assert_eq!(seen.recv().await.unwrap().body["reason"], "Scheduled");
+        assert!(readiness.waiting().is_empty());
+        stopping.send(true).unwrap();
+        ended.await.unwrap();
+    }
 }
