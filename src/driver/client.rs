@@ -1,7 +1,7 @@
 //! Clients of the API server.
 //!
-//! Invariant: writes are never retried below the engine. kube retries 429, 503 and 504 of any verb by default, so
-//! that an eviction that a budget forbids would hang for minutes instead of saying so.
+//! Invariant: writes are never retried below the engine. kube retries 429, 503 and 504 of any verb by
+//! default, so that an eviction that a budget forbids would hang for minutes instead of saying so.
 
 use super::calls::root;
 use crate::config::ClientConnection;
@@ -28,8 +28,9 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// Clients for the kubeconfig that is named; else for the service account of a Pod; else for `$KUBECONFIG` or
-    /// `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and `NO_PROXY`.
+    /// Clients for the kubeconfig that is named; else for the service account of a Pod; else for
+    /// `$KUBECONFIG` or `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and
+    /// `NO_PROXY`.
     pub(super) async fn new(connection: &ClientConnection) -> Result<Self> {
         let mut config = read_config(connection.kubeconfig.as_deref()).await?;
         config.connect_timeout = Some(CONNECT_TIMEOUT);

@@ -56,7 +56,8 @@ impl EngineLoop {
         let mut wake: Option<Timestamp> = None;
         let mut told = Told::default();
         loop {
-            // A timer would round up to the next millisecond, and the engine asks for more steps all the time.
+            // A timer would round up to the next millisecond, and the engine asks for more steps all the
+            // time.
             let due = wake.is_some_and(|at| at <= now());
             let timer = [wake.map(instant), told.gauges_at].into_iter().flatten().min();
             let timer = timer.unwrap_or_else(|| Instant::now() + GAUGES_EVERY);

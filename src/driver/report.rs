@@ -1,10 +1,11 @@
 //! Decisions as log lines and metrics.
 //!
-//! Invariant: one line for each decision; what changes the world is `info`, what people must look after `warn`,
-//! what happens to every Pod `debug`.
+//! Invariant: one line for each decision; what changes the world is `info`, what people must look after
+//! `warn`, what happens to every Pod `debug`.
 
 use crate::engine::{Decision, EvictAnswer};
 use crate::model::{PodRef, Span};
+use crate::resize::Reason;
 use crate::serve::Metrics;
 use crate::serve::labels::{AttemptResult, Operation};
 use std::fmt;
@@ -71,8 +72,12 @@ fn report_resize(decision: &Decision, metrics: &Metrics) {
             metrics.evicted(Operation::InPlaceResize, answer.into());
         }
         Decision::Resize { pod, node, reason, message } => {
-            let reason_name = reason.as_str();
-            info!(pod = %Named(pod), %node, reason = reason_name, why = message, "Deferred resize");
+            let (pod, label) = (Named(pod), reason.as_str());
+            match reason {
+                // Told by `Decision::Preempting` already, with its victims.
+                Reason::Preempting => debug!(%pod, %node, reason = label, why = message, "Deferred resize"),
+                _ => info!(%pod, %node, reason = label, why = message, "Deferred resize"),
+            }
             metrics.resize_decided(*reason);
         }
         Decision::ResizeEnded { pod, outcome, preempted, waited } => {

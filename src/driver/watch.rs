@@ -1,7 +1,7 @@
 //! Watches, one task for each kind.
 //!
-//! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and counted; it
-//! keeps the last form that could be.
+//! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and
+//! counted; it keeps the last form that could be.
 
 use super::calls::{root, said as status_said};
 use crate::engine::{Fact, Input, Namespace};

@@ -68,7 +68,8 @@ fn refused(error: &kube::Error) -> bool {
     })
 }
 
-/// The error and its causes. The standard library's `source` of an `io::Error` skips the error it was made from.
+/// The error and its causes. The standard library's `source` of an `io::Error` skips the error it was made
+/// from.
 fn causes<'a>(error: &'a kube::Error) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     iter::successors(Some(error as &(dyn Error + 'static)), |one| {
         let one: &'a (dyn Error + 'static) = *one;
