@@ -3,8 +3,11 @@
 pub mod cluster;
 pub mod command;
 pub mod config;
+pub mod driver;
 pub mod engine;
 pub mod model;
 pub mod resize;
 pub mod scheduling;
 pub mod serve;
+pub mod simulation;
+pub mod wire;

@@ -7,14 +7,16 @@ pub mod budgets;
 #[cfg(test)]
 pub mod fixture;
 pub mod footprint;
+pub mod ids;
 pub mod nodes;
 pub mod pods;
 mod rounding;
 
 pub use amounts::{Amounts, Columns, ResourceId, ResourceNames};
 pub use budgets::{BudgetKey, Budgets};
-pub use nodes::{NodeChange, NodeId, NodeRow, Nodes};
-pub use pods::{Charge, PodId, PodRow, Pods};
+pub use ids::{NodeId, PodId};
+pub use nodes::{NodeChange, NodeRow, Nodes};
+pub use pods::{Charge, PodRow, Pods};
 
 use crate::model::requests::PodResources;
 use crate::model::{Budget, Labels, Node, Pod, Str, Timestamp};

@@ -3,21 +3,10 @@
 //! Invariant: a row lives while its Node exists or a Pod is charged to it; only Nodes that exist are listed.
 
 use super::amounts::{Amounts, Columns, ResourceId, ResourceNames};
-use super::pods::PodId;
+use super::ids::{NodeId, PodId};
 use super::rounding;
 use crate::model::{Node, Str};
 use rustc_hash::FxHashMap;
-
-/// A node by its place in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
-
-impl NodeId {
-    /// The place in a column.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// One node and who is on it.
 #[derive(Debug, Default)]

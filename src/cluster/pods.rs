@@ -3,19 +3,9 @@
 //! Invariant: one row for each UID; a row names the node that the Pod is charged to, if any.
 
 use super::amounts::Amounts;
-use super::nodes::NodeId;
+use super::ids::{NodeId, PodId};
 use crate::model::{Pod, Str};
 use rustc_hash::FxHashMap;
-
-/// A Pod by its place in the table. Places are used again once a Pod is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PodId(pub u32);
-
-impl PodId {
-    fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a Pod counts for, as resource vectors.
 #[derive(Clone, Debug, Default, PartialEq)]

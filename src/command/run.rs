@@ -4,6 +4,7 @@
 
 use super::logging;
 use crate::config::{Config, Warning};
+use crate::driver;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::net::SocketAddr;
@@ -63,12 +64,7 @@ pub fn execute(arguments: Arguments) -> Result<()> {
         info!(schedulerName = %profile.scheduler_name, bind, resizePreemption = ?mode, "Serving profile");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(serve(config, arguments.http_address))
-}
-
-async fn serve(config: Config, http_address: SocketAddr) -> Result<()> {
-    let names: Vec<&str> = config.profiles.iter().map(|profile| profile.scheduler_name.as_str()).collect();
-    anyhow::bail!("cannot serve {} on {http_address}: the driver is not built in", names.join(", "))
+    runtime.block_on(driver::run(config, arguments.http_address))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a condition is written on change only, one write at a time, and the last one wanted wins.
 
+use super::answer::{Answer, PatchAnswer};
 use super::effect::{ConditionPatch, ConditionValue, Effect, REPORT_CONDITION, SCHEDULED_CONDITION};
-use super::input::{Answer, PatchAnswer};
 use super::{Call, Engine};
 use crate::cluster::PodId;
 use crate::model::pod::Condition;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a report carries facts, not prose; texts are rendered where they are shown.
 
-use super::input::EvictAnswer;
+use super::answer::EvictAnswer;
 use crate::model::{PodRef, Span, Str};
 use crate::resize::{Outcome, Reason};
 pub use crate::scheduling::QueueName;

@@ -2,12 +2,9 @@
 //!
 //! Invariant: an effect is complete; the shell adds no decision of its own.
 
+use super::answer::CallId;
 use super::decision::Decision;
 use crate::model::{PodRef, Str, Timestamp};
-
-/// Ties an answer to its call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallId(pub u64);
 
 /// One thing to do.
 #[derive(Clone, Debug)]
@@ -87,7 +84,7 @@ pub const REPORT_CONDITION: &str = "elbowroom.dev/PodResizePreemption";
 pub const SCHEDULED_CONDITION: &str = "PodScheduled";
 
 /// An `events.k8s.io/v1` Event on a Pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// The Pod it is about.
     pub regarding: PodRef,

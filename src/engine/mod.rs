@@ -2,6 +2,7 @@
 //!
 //! Invariant: the same inputs at the same times give the same effects; nothing here waits, reads a clock or fails.
 
+pub mod answer;
 mod conditions;
 pub mod decision;
 pub mod effect;
@@ -12,10 +13,11 @@ mod placing;
 mod resizing;
 mod settings;
 
+pub use answer::{Answer, BindAnswer, CallId, EvictAnswer, PatchAnswer};
 pub use decision::{Decision, QueueName};
-pub use effect::{CallId, ConditionPatch, ConditionValue, Effect, Event};
+pub use effect::{ConditionPatch, ConditionValue, Effect, Event};
 pub use gauges::Gauges;
-pub use input::{Answer, BindAnswer, EvictAnswer, Fact, Input, Namespace, PatchAnswer};
+pub use input::{Fact, Input, Namespace};
 pub use settings::{Profile, Settings};
 
 use crate::cluster::Cluster;

@@ -2,9 +2,9 @@
 //!
 //! Invariant: a Pod is charged to its node from the decision on, until the API confirms or refuses it.
 
+use super::answer::{Answer, BindAnswer};
 use super::decision::Decision;
 use super::effect::{ConditionValue, Effect, Event, SCHEDULED_CONDITION};
-use super::input::{Answer, BindAnswer};
 use super::{Call, Engine};
 use crate::cluster::{NodeId, PodChange, PodId, PodRow};
 use crate::model::{PodRef, Str, Timestamp};

@@ -2,9 +2,9 @@
 //!
 //! Invariant: a victim's event names the growing Pod only inside one namespace.
 
+use super::answer::{Answer, EvictAnswer};
 use super::decision::Decision;
 use super::effect::{ConditionValue, Effect, Event, REPORT_CONDITION};
-use super::input::{Answer, EvictAnswer};
 use super::{Call, Engine};
 use crate::cluster::PodId;
 use crate::model::{Budget, Pod, PodRef, Str, Timestamp};

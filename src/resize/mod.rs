@@ -3,6 +3,7 @@
 //! Invariant: nobody is evicted unless, with the victims gone, the kubelet would allocate the resize.
 
 pub mod entry;
+mod execution;
 pub mod judge;
 pub mod kubelet;
 pub mod orders;
@@ -11,6 +12,7 @@ pub mod queue;
 pub mod reason;
 pub mod said;
 pub mod search;
+mod telling;
 pub mod text;
 pub mod victims;
 

@@ -90,3 +90,6 @@ fn nominated(cluster: &Cluster, pod: &PodRow) -> Option<NodeId> {
     let id = cluster.nodes.id(pod.pod.nominated.as_ref()?)?;
     cluster.nodes.row(id).exists.then_some(id)
 }
+
+#[cfg(test)]
+mod tests;

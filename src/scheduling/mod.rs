@@ -8,9 +8,6 @@ pub mod plugins;
 pub mod queue;
 mod select;
 
-#[cfg(test)]
-mod tests;
-
 pub use cycle::{Cycle, Outcome};
 pub use fit_error::FitError;
 pub use plugins::{Plugin, PluginSet};

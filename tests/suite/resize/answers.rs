@@ -2,7 +2,7 @@
 
 use super::world::*;
 use elbowroom::engine::{Answer, Decision, Effect, EvictAnswer, Input};
-use elbowroom::model::Timestamp;
+use elbowroom::model::{Pod, Timestamp};
 use elbowroom::resize::Reason;
 
 fn story() -> World {
@@ -109,10 +109,11 @@ fn a_victim_that_outlives_its_grace_period_is_reported_and_not_replaced() {
     let pods = vec![pod("v", 1, "3"), pod("w", 1, "1"), deferred("p", 50, "4", "6")];
     let mut world = World::new(vec![node("n1", "8")], pods, vec![]);
     assert_eq!(world.agree(), ["v"]);
-    world.leaving(pod("v", 1, "3"));
+    let leaving = Pod { deletion: Some(Timestamp::from_seconds(3030)), ..pod("v", 1, "3") };
+    world.see(leaving.clone());
     world.take();
     world.wait(200);
-    world.leaving(pod("v", 1, "3"));
+    world.see(leaving);
     let overdue = |effect: &&Effect| matches!(effect, Effect::Report(Decision::VictimOverdue { victim, .. }) if victim.name == "v");
     assert_eq!(world.effects.iter().filter(overdue).count(), 1);
     assert!(world.message("p").contains("outlived"), "{}", world.message("p"));

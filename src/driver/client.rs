@@ -1,0 +1,95 @@
+//! Clients of the API server.
+//!
+//! Invariant: writes are never retried below the engine. kube retries 429, 503 and 504 of any verb by default, so
+//! that an eviction that a budget forbids would hang for minutes instead of saying so.
+
+use super::calls::root;
+use crate::config::ClientConnection;
+use anyhow::{Context, Result, anyhow, bail};
+use http::{HeaderValue, header};
+use kube::Client;
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use std::time::Duration;
+use tracing::{info, warn};
+
+/// How long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the first answer may take.
+const START_TIMEOUT: Duration = Duration::from_secs(8);
+/// The first minor version whose kubelets report Deferred resizes by condition.
+const FIRST_MINOR: u32 = 33;
+
+/// One client for reads and watches, one for writes. Each has its own connections, as many as it has calls.
+#[derive(Clone)]
+pub(super) struct Clients {
+    pub(super) reads: Client,
+    pub(super) writes: Client,
+    url: String,
+}
+
+impl Clients {
+    /// Clients for the kubeconfig that is named; else for the service account of a Pod; else for `$KUBECONFIG` or
+    /// `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and `NO_PROXY`.
+    pub(super) async fn new(connection: &ClientConnection) -> Result<Self> {
+        let mut config = read_config(connection.kubeconfig.as_deref()).await?;
+        config.connect_timeout = Some(CONNECT_TIMEOUT);
+        let agent = HeaderValue::from_static(concat!("elbowroom/", env!("CARGO_PKG_VERSION")));
+        config.headers.push((header::USER_AGENT, agent));
+        let url = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let client = |config: Config| {
+            let at = || format!("cannot connect to the API server at {url}");
+            Client::try_from(config).with_context(at)
+        };
+        let reads = client(config.clone())?;
+        config.default_retry = false;
+        let writes = client(config)?;
+        Ok(Self { reads, writes, url })
+    }
+
+    /// Asks for the version, to learn whether anybody answers.
+    pub(super) async fn greet(&self) -> Result<()> {
+        let url = &self.url;
+        let seconds = START_TIMEOUT.as_secs();
+        let version = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version())
+            .await
+            .map_err(|_| anyhow!("cannot reach the API server at {url}: no answer within {seconds} s"))?
+            .map_err(|error| anyhow!("cannot reach the API server at {url}: {}", root(&error)))?;
+        info!(server = url, version = version.git_version, "Connected");
+        let digits = |text: &str| text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().ok();
+        if digits(&version.major) == Some(1)
+            && digits(&version.minor).is_some_and(|minor| minor < FIRST_MINOR)
+        {
+            warn!(
+                version = version.git_version,
+                "Kubelets report Deferred resizes from 1.{FIRST_MINOR} on; without them no Pod gets room"
+            );
+        }
+        Ok(())
+    }
+}
+
+async fn read_config(path: Option<&str>) -> Result<Config> {
+    let options = KubeConfigOptions::default();
+    if let Some(path) = path {
+        let named = || format!("cannot use the kubeconfig {path}");
+        let kubeconfig = Kubeconfig::read_from(path).with_context(named)?;
+        return Config::from_custom_kubeconfig(kubeconfig, &options).await.with_context(named);
+    }
+    if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
+        return Config::incluster().context("cannot use the service account of this Pod");
+    }
+    let config = Config::from_kubeconfig(&options).await;
+    config.context(
+        "no cluster: neither --kubeconfig, a service account, $KUBECONFIG nor ~/.kube/config can be used",
+    )
+}
+
+/// Fails with one line when the server does not know us.
+pub(super) fn refuse_strangers(error: &kube::Error) -> Result<()> {
+    match error {
+        kube::Error::Api(status) if status.code == 401 => {
+            bail!("the API server does not accept our credentials: {}", root(error))
+        }
+        _ => Ok(()),
+    }
+}

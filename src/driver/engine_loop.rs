@@ -1,0 +1,154 @@
+//! The one thread that owns the engine.
+//!
+//! Invariant: it waits for inputs and nothing else; every effect is handed on without waiting.
+
+use super::calls::Calls;
+use super::events::Events;
+use super::report;
+use crate::engine::{Effect, Engine, Input, QueueName};
+use crate::model::{Span, Str, Timestamp};
+use crate::resize::Reason;
+use crate::scheduling::Counts;
+use crate::serve::{Metrics, Readiness};
+use std::collections::BTreeSet;
+use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+use tracing::info;
+
+/// Inputs that may wait: enough to keep the engine busy, few enough to keep facts fresh.
+pub(super) const WAITING_INPUTS: usize = 1024;
+/// Inputs taken at a time.
+const BATCH: usize = 128;
+/// How often gauges are read.
+const GAUGES_EVERY: Duration = Duration::from_secs(1);
+
+/// The engine with all that it is connected to.
+pub(super) struct EngineLoop {
+    pub(super) engine: Engine,
+    pub(super) inputs: mpsc::Receiver<Input>,
+    pub(super) calls: std::sync::Arc<Calls>,
+    pub(super) events: Events,
+    pub(super) metrics: Metrics,
+    pub(super) readiness: Readiness,
+    pub(super) stop: watch::Receiver<bool>,
+}
+
+impl EngineLoop {
+    /// Starts the thread. The receiver resolves when the thread has ended, for whatever cause.
+    pub(super) fn start(self) -> io::Result<oneshot::Receiver<()>> {
+        let (ended, end) = oneshot::channel();
+        let runtime = Handle::current();
+        let thread = std::thread::Builder::new().name("engine".into());
+        thread.spawn(move || {
+            runtime.block_on(self.run());
+            let _ = ended.send(());
+        })?;
+        Ok(end)
+    }
+
+    async fn run(mut self) {
+        let mut stop = self.stop.clone();
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut effects = Vec::new();
+        let mut wake: Option<Timestamp> = None;
+        let mut told = Told::default();
+        loop {
+            let timer = [wake.map(instant), told.gauges_at].into_iter().flatten().min();
+            let timer = timer.unwrap_or_else(|| Instant::now() + GAUGES_EVERY);
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stopped| *stopped) => return,
+                taken = self.inputs.recv_many(&mut batch, BATCH) => if taken == 0 { return },
+                () = tokio::time::sleep_until(timer) => {}
+            }
+            if wake.is_some_and(|at| at <= now()) {
+                wake = None;
+                batch.push(Input::Tick);
+            }
+            for input in batch.drain(..) {
+                let began = Instant::now();
+                self.engine.step(input, now(), &mut effects);
+                let took = Span(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
+                for effect in effects.drain(..) {
+                    if let Some(at) = self.carry_out(effect, took) {
+                        wake = Some(wake.map_or(at, |known| known.min(at)));
+                    }
+                }
+            }
+            self.tell(&mut told);
+        }
+    }
+
+    /// Hands one effect on; what is returned is when to step again.
+    fn carry_out(&self, effect: Effect, step: Span) -> Option<Timestamp> {
+        match effect {
+            Effect::Bind { call, pod, node } => self.calls.bind(call, pod, node),
+            Effect::Evict { call, pod, dry_run } => self.calls.evict(call, pod, dry_run),
+            Effect::Read { call, pod, budgets } => self.calls.read(call, pod, budgets),
+            Effect::Patch { call, pod, condition } => self.calls.patch(call, pod, condition),
+            Effect::Emit(event) => self.events.emit(event),
+            Effect::Report(decision) => report::report(&decision, step, &self.metrics),
+            Effect::WakeAt(at) => return Some(at),
+        }
+        None
+    }
+
+    /// Tells readiness at once and gauges once a second.
+    fn tell(&self, told: &mut Told) {
+        if !told.ready {
+            let missing = self.engine.unsynced();
+            told.ready = missing.is_empty();
+            if told.ready {
+                info!("Caches are full");
+            }
+            self.readiness.wait_for(missing);
+        }
+        if told.gauges_at.is_some_and(|at| Instant::now() < at) {
+            return;
+        }
+        told.gauges_at = Some(Instant::now() + GAUGES_EVERY);
+        let gauges = self.engine.gauges();
+        for reason in Reason::ALL {
+            self.metrics.deferred(reason, gauges.deferred.get(&reason).copied().unwrap_or_default());
+        }
+        let Counts { active, backoff, unschedulable, gated } = gauges.pending;
+        self.metrics.pending(QueueName::Active, active);
+        self.metrics.pending(QueueName::Backoff, backoff);
+        self.metrics.pending(QueueName::Unschedulable, unschedulable);
+        self.metrics.pending(QueueName::Gated, gated);
+        for resource in &told.claimed {
+            if !gauges.claimed.iter().any(|(claimed, _)| claimed == resource) {
+                self.metrics.claimed(resource, 0);
+            }
+        }
+        for (resource, amount) in &gauges.claimed {
+            self.metrics.claimed(resource, *amount);
+        }
+        told.claimed.extend(gauges.claimed.into_iter().map(|(resource, _)| resource));
+    }
+}
+
+/// What was told last.
+#[derive(Default)]
+struct Told {
+    ready: bool,
+    gauges_at: Option<Instant>,
+    /// Resources that were ever claimed: they go back to zero, not away.
+    claimed: BTreeSet<Str>,
+}
+
+/// The clock of the API's own time stamps.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// The instant of a time stamp, now if it has passed.
+fn instant(at: Timestamp) -> Instant {
+    let micros = u64::try_from((at - now()).0).unwrap_or_default();
+    // A wake far away is as good as one in a day.
+    Instant::now() + Duration::from_micros(micros).min(Duration::from_secs(86_400))
+}

@@ -1,0 +1,14 @@
+//! The shell around the engine: watches in, calls out.
+//!
+//! Invariant: nothing here decides. Each effect becomes one call, each call one answer, each watch event one fact.
+
+mod calls;
+mod client;
+mod engine_loop;
+mod events;
+mod report;
+mod rights;
+mod start;
+mod watch;
+
+pub use start::run;

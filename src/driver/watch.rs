@@ -1,0 +1,262 @@
+//! Watches, one task for each kind.
+//!
+//! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and counted; it
+//! keeps the last form that could be.
+
+use super::calls::{root, said as status_said};
+use crate::engine::{Fact, Input, Namespace};
+use crate::model::{Budget, Node, Pod};
+use crate::serve::Metrics;
+use crate::wire::{self, Converter, Unreadable};
+use futures::StreamExt;
+use kube::runtime::watcher::{self, Event};
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tracing::{debug, error, info, warn};
+
+/// How long the server keeps a quiet watch open; five seconds later it counts as dead.
+const WATCH_SECONDS: u32 = 40;
+/// First pause after a failed watch; it doubles up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Longest pause: after an outage the facts should not be old for long.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+
+/// A kind that is watched.
+pub(super) trait Watched:
+    Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
+{
+    /// What it becomes.
+    type Fact: Send;
+    /// Which of them are watched.
+    const FIELDS: Option<&'static str> = None;
+
+    fn fact(self, converter: &mut Converter) -> Result<Self::Fact, Unreadable>;
+
+    /// The same object with no more than says that it is gone.
+    fn identity(self) -> Self {
+        self
+    }
+
+    fn input(fact: Fact<Self::Fact>) -> Input;
+}
+
+impl Watched for wire::Pod {
+    type Fact = Pod;
+    /// Finished Pods hold nothing; leaving the selection comes as a deletion.
+    const FIELDS: Option<&'static str> = Some("status.phase!=Succeeded,status.phase!=Failed");
+
+    fn fact(self, converter: &mut Converter) -> Result<Pod, Unreadable> {
+        converter.pod(self)
+    }
+    fn identity(self) -> Self {
+        wire::Pod::identity(self)
+    }
+    fn input(fact: Fact<Pod>) -> Input {
+        Input::Pod(fact)
+    }
+}
+
+impl Watched for wire::Node {
+    type Fact = Node;
+    fn fact(self, converter: &mut Converter) -> Result<Node, Unreadable> {
+        converter.node(self)
+    }
+    fn identity(self) -> Self {
+        wire::Node::identity(self)
+    }
+    fn input(fact: Fact<Node>) -> Input {
+        Input::Node(fact)
+    }
+}
+
+impl Watched for wire::Budget {
+    type Fact = Budget;
+    fn fact(self, converter: &mut Converter) -> Result<Budget, Unreadable> {
+        converter.budget(self)
+    }
+    fn input(fact: Fact<Budget>) -> Input {
+        Input::Budget(fact)
+    }
+}
+
+impl Watched for wire::Namespace {
+    type Fact = Namespace;
+    fn fact(self, converter: &mut Converter) -> Result<Namespace, Unreadable> {
+        converter.namespace(self)
+    }
+    fn input(fact: Fact<Namespace>) -> Input {
+        Input::Namespace(fact)
+    }
+}
+
+/// Starts the watch of one kind.
+pub(super) fn start<K: Watched>(
+    client: &Client,
+    converter: Converter,
+    metrics: &Metrics,
+    inputs: &mpsc::Sender<Input>,
+) {
+    tokio::spawn(watch::<K>(client.clone(), converter, metrics.clone(), inputs.clone()));
+}
+
+/// Watches one kind until nobody listens any more.
+async fn watch<K: Watched>(
+    client: Client,
+    mut converter: Converter,
+    metrics: Metrics,
+    inputs: mpsc::Sender<Input>,
+) {
+    let kind = K::kind(&()).into_owned();
+    let mut config = watcher::Config::default().timeout(WATCH_SECONDS).streaming_lists();
+    if let Some(fields) = K::FIELDS {
+        config = config.fields(fields);
+    }
+    let mut stream = watcher::watcher(Api::<K>::all(client.clone()), config.clone()).boxed();
+    let mut pause = FIRST_PAUSE;
+    let mut interrupted = false;
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(event) => {
+                if interrupted {
+                    info!(kind, "Watch goes on");
+                }
+                (pause, interrupted) = (FIRST_PAUSE, false);
+                let Some(fact) = fact(event, &mut converter, &metrics, &kind) else { continue };
+                if inputs.send(K::input(fact)).await.is_err() {
+                    return;
+                }
+            }
+            Err(failure) if no_streaming(&failure) => {
+                debug!(kind, "The server does not stream lists; listing in pages");
+                config.initial_list_strategy = watcher::InitialListStrategy::ListWatch;
+                stream = watcher::watcher(Api::<K>::all(client.clone()), config.clone()).boxed();
+            }
+            Err(failure) => {
+                match said(&failure) {
+                    Said::Unreadable(problem) => {
+                        error!(kind, problem, "Object cannot be read; no decision sees its change");
+                        metrics.unreadable(&kind);
+                    }
+                    Said::Expired => debug!(kind, "Watch has expired; listing again"),
+                    Said::Failed(problem) if !interrupted => {
+                        warn!(kind, problem, "Watch is interrupted; trying again");
+                        interrupted = true;
+                    }
+                    Said::Failed(problem) => debug!(kind, problem, "Watch is still interrupted"),
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => pause = (pause * 2).min(LONGEST_PAUSE),
+                    () = inputs.closed() => return,
+                }
+            }
+        }
+    }
+}
+
+/// The fact of one event; `None` when its object cannot be read.
+fn fact<K: Watched>(
+    event: Event<K>,
+    converter: &mut Converter,
+    metrics: &Metrics,
+    kind: &str,
+) -> Option<Fact<K::Fact>> {
+    let (read, gone) = match event {
+        Event::Init => return Some(Fact::Begin),
+        Event::InitDone => return Some(Fact::End),
+        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), false),
+        Event::Delete(object) => (object.identity().fact(converter), true),
+    };
+    match read {
+        Ok(fact) if gone => Some(Fact::Delete(Box::new(fact))),
+        Ok(fact) => Some(Fact::Apply(Box::new(fact))),
+        Err(problem) => {
+            error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
+            metrics.unreadable(kind);
+            None
+        }
+    }
+}
+
+/// Whether the server refuses to send a list as a stream: it is older, or the feature is off.
+fn no_streaming(failure: &watcher::Error) -> bool {
+    let watcher::Error::WatchStartFailed(kube::Error::Api(status)) = failure else { return false };
+    matches!(status.code, 400 | 422) && status.message.contains("sendInitialEvents")
+}
+
+enum Said {
+    Unreadable(String),
+    Expired,
+    Failed(String),
+}
+
+fn said(failure: &watcher::Error) -> Said {
+    match failure {
+        watcher::Error::WatchFailed(kube::Error::SerdeError(problem)) => {
+            Said::Unreadable(problem.to_string())
+        }
+        watcher::Error::WatchError(status) if status.code == 410 => Said::Expired,
+        watcher::Error::WatchError(status) => Said::Failed(status_said(status)),
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => Said::Failed(root(error)),
+        watcher::Error::NoResourceVersion => Said::Failed("the server sent no resource version".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use kube::core::Status;
+    use serde_json::{Value, json};
+
+    fn pod_event(wrap: fn(wire::Pod) -> Event<wire::Pod>, cpu: &str, metrics: &Metrics) -> Option<Fact<Pod>> {
+        let container = json!({"name": "c", "resources": {"requests": {"cpu": cpu}}});
+        let object: Value = json!({"metadata": {"name": "p"}, "spec": {"containers": [container]}});
+        let event = wrap(serde_json::from_value(object).unwrap());
+        fact(event, &mut Converter::new([]), metrics, "Pod")
+    }
+
+    #[test]
+    fn a_list_is_told_from_its_beginning_to_its_end() {
+        let metrics = Metrics::new().unwrap();
+        let begin = fact(Event::<wire::Pod>::Init, &mut Converter::new([]), &metrics, "Pod");
+        assert!(matches!(begin, Some(Fact::Begin)));
+        assert!(matches!(pod_event(Event::InitApply, "1", &metrics), Some(Fact::Apply(_))));
+        let end = fact(Event::<wire::Pod>::InitDone, &mut Converter::new([]), &metrics, "Pod");
+        assert!(matches!(end, Some(Fact::End)));
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_read_is_counted() {
+        let metrics = Metrics::new().unwrap();
+        assert!(pod_event(Event::Apply, "two", &metrics).is_none());
+        let text = String::from_utf8(metrics.render().unwrap()).unwrap();
+        assert!(text.contains("scheduler_unreadable_objects_total{kind=\"Pod\"} 1\n"));
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_read_can_still_go() {
+        let metrics = Metrics::new().unwrap();
+        let Some(Fact::Delete(pod)) = pod_event(Event::Delete, "two", &metrics) else {
+            unreachable!("a deletion needs no more than the name")
+        };
+        assert_eq!(pod.id.name, "p");
+    }
+
+    #[test]
+    fn a_server_that_streams_no_lists_is_recognised() {
+        let refused = |code, text: &str| {
+            let status = Status::failure(text, "Invalid").with_code(code);
+            no_streaming(&watcher::Error::WatchStartFailed(kube::Error::Api(status.boxed())))
+        };
+        assert!(refused(
+            422,
+            "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless ..."
+        ));
+        assert!(!refused(403, "pods is forbidden"));
+    }
+}

@@ -1,0 +1,163 @@
+//! Carrying out a plan: asked first, decided once more, then evicted.
+//!
+//! Invariant: from the moment a plan exists its victims count as releasing and its budgets as spent; whatever is
+//! refused is given back.
+
+use super::entry::{Calls, Entry, Stage};
+use super::judge::judge;
+use super::kubelet::View;
+use super::orders::{Answered, Ask, Order, Reply, Verdict};
+use super::queue::Queue;
+use super::telling::tell;
+use super::{Reason, victims};
+use crate::cluster::Cluster;
+use crate::model::{PodRef, Str, Timestamp};
+
+impl Queue {
+    /// Takes in the answer to an `Ask`.
+    pub fn answer(
+        &mut self,
+        cluster: &mut Cluster,
+        answered: Answered<'_>,
+        now: Timestamp,
+        orders: &mut Vec<Order>,
+    ) {
+        let Answered { preemptor, victim, ask, reply } = answered;
+        let mut entry = self.entries.get_mut(preemptor);
+        let (mut again, mut refused) = (None, None);
+        match (ask, reply) {
+            (Ask::Evict, Reply::Unknown(_)) => again = Some(Ask::Look),
+            (Ask::Evict | Ask::Look, Reply::Done) => {
+                orders.push(Order::Evicted { preemptor: preemptor.clone(), victim: victim.clone() });
+                if let Some(entry) = entry.as_deref_mut() {
+                    entry.preempted = true;
+                }
+            }
+            (Ask::Evict | Ask::Look, Reply::Gone) => {}
+            (Ask::Read | Ask::DryRun, Reply::Done) => {}
+            (Ask::Read | Ask::DryRun, Reply::Gone) => refused = Some("it is gone or replaced".to_owned()),
+            (_, Reply::Unknown(text) | Reply::Refused(text)) => refused = Some(text),
+        }
+        if let Some(again) = again {
+            orders.push(Order::Ask { preemptor: preemptor.clone(), victim: victim.clone(), ask: again });
+            return;
+        }
+        if refused.is_some() && matches!(ask, Ask::Evict | Ask::Look) {
+            cluster.spare(&victim.uid);
+        }
+        let Some(entry) = entry else { return };
+        self.dirty.insert(entry.node);
+        let (Stage::Checking(calls) | Stage::Evicting(calls)) = &mut entry.stage else { return };
+        calls.open = calls.open.saturating_sub(1);
+        calls.failed |= refused.is_some();
+        let (open, failed) = (calls.open, calls.failed);
+        if refused.is_some() {
+            entry.refusal = refused;
+        }
+        if open > 0 {
+            return;
+        }
+        match std::mem::replace(&mut entry.stage, Stage::Parked) {
+            Stage::Checking(calls) => {
+                calls.victims.iter().for_each(|one| cluster.spare(&one.uid));
+                if failed {
+                    entry.back_off(now);
+                } else {
+                    self.confirm(cluster, preemptor, &calls.victims, now, orders);
+                }
+            }
+            _ => {
+                if !failed {
+                    entry.refusal = None;
+                }
+                entry.back_off(now);
+            }
+        }
+    }
+
+    /// All were asked and all agreed: decide once more, with the very same rules, and go if the answer stands.
+    fn confirm(
+        &mut self,
+        cluster: &mut Cluster,
+        preemptor: &Str,
+        planned: &[PodRef],
+        now: Timestamp,
+        orders: &mut Vec<Order>,
+    ) {
+        let Some(entry) = self.entries.get_mut(preemptor) else { return };
+        let Some(policy) = self.policies.get(&entry.profile) else { return };
+        let view = View::read(cluster, entry.node);
+        let verdict = judge(cluster, &view, entry.node, entry.id, policy, now);
+        let Verdict::Evict { victims, exact, message } = verdict else { return };
+        if victims != planned {
+            return;
+        }
+        evict(entry, cluster, &victims, now, orders);
+        tell(entry, cluster, Reason::Preempting, message, now, orders);
+        orders.push(entry.preempting(victims, exact));
+    }
+}
+
+impl Entry {
+    pub(super) fn preempting(&self, victims: Vec<PodRef>, exact: bool) -> Order {
+        let (pod, profile, node) = (self.pod.clone(), self.profile.clone(), self.node_name.clone());
+        Order::Preempting { pod, profile, node, victims, exact }
+    }
+}
+
+/// Starts on a plan. One victim that no budget covers is evicted at once, and this is true; else everybody is
+/// asked about first.
+pub(super) fn begin(
+    entry: &mut Entry,
+    cluster: &mut Cluster,
+    victims: &[PodRef],
+    now: Timestamp,
+    orders: &mut Vec<Order>,
+) -> bool {
+    let row = |victim: &PodRef| cluster.pods.by_uid(&victim.uid).map(|(_, row)| row);
+    let paid: Vec<bool> =
+        victims.iter().map(|v| row(v).is_some_and(|row| victims::payer(cluster, row).is_some())).collect();
+    let mut asks: Vec<(PodRef, Ask)> = Vec::new();
+    for (victim, paid) in victims.iter().zip(paid) {
+        if paid {
+            asks.push((victim.clone(), Ask::Read));
+        }
+        if victims.len() > 1 {
+            asks.push((victim.clone(), Ask::DryRun));
+        }
+    }
+    if asks.is_empty() {
+        evict(entry, cluster, victims, now, orders);
+        return true;
+    }
+    mark(cluster, victims, now);
+    entry.stage = Stage::Checking(Calls { victims: victims.to_vec(), open: asks.len(), failed: false });
+    for (victim, ask) in asks {
+        orders.push(Order::Ask { preemptor: entry.pod.uid.clone(), victim, ask });
+    }
+    false
+}
+
+fn evict(
+    entry: &mut Entry,
+    cluster: &mut Cluster,
+    victims: &[PodRef],
+    now: Timestamp,
+    orders: &mut Vec<Order>,
+) {
+    mark(cluster, victims, now);
+    entry.stage = Stage::Evicting(Calls { victims: victims.to_vec(), open: victims.len(), failed: false });
+    for victim in victims {
+        let (preemptor, victim) = (entry.pod.uid.clone(), victim.clone());
+        orders.push(Order::Ask { preemptor, victim, ask: Ask::Evict });
+    }
+}
+
+/// From here on the victims count as releasing and their budgets as spent, for every other plan.
+fn mark(cluster: &mut Cluster, victims: &[PodRef], now: Timestamp) {
+    for victim in victims {
+        if let Some(id) = cluster.pods.id(&victim.uid) {
+            cluster.evicting(id, now);
+        }
+    }
+}
