@@ -1,7 +1,6 @@
 # The single door: everything that people do here is a target.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-export CP_BIN ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/elbowroom/bin
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -37,7 +36,7 @@ deny: ## Licences, sources and duplicate crates (needs cargo-deny)
 	cargo deny check
 
 image: ## Build the container image (needs a Docker engine)
-	docker build -t elbowroom:dev .
+	docker build -t elbowroom:0.1.0 .
 
 kind: ## The same end-to-end tests on kind (needs a Docker engine and kind)
 	e2e/kind/run

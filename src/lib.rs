@@ -9,4 +9,5 @@ pub mod model;
 pub mod resize;
 pub mod scheduling;
 pub mod serve;
+pub mod simulation;
 pub mod wire;

@@ -2,7 +2,9 @@
 //!
 //! Invariant: the stories are part of the program; nothing is read from outside.
 
-use anyhow::{Result, bail};
+use crate::engine::Settings;
+use crate::simulation::play;
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use std::io::Write;
 
@@ -26,6 +28,14 @@ pub enum Story {
 impl Story {
     /// All stories in the order in which they are played.
     pub const ALL: [Self; 2] = [Self::A, Self::B];
+
+    /// The name of its scenario file and the text of it.
+    pub const fn file(self) -> (&'static str, &'static str) {
+        match self {
+            Self::A => ("examples/story-a.yaml", include_str!("../../examples/story-a.yaml")),
+            Self::B => ("examples/story-b.yaml", include_str!("../../examples/story-b.yaml")),
+        }
+    }
 }
 
 impl Arguments {
@@ -40,9 +50,13 @@ impl Arguments {
 ///
 /// # Errors
 /// Output that cannot be written.
-pub fn execute(arguments: &Arguments, _out: &mut dyn Write) -> Result<()> {
-    if let Some(story) = arguments.stories().next() {
-        bail!("story {story:?}: the simulation is not built in");
+pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
+    for (index, story) in arguments.stories().enumerate() {
+        if index > 0 {
+            writeln!(out, "\n")?;
+        }
+        let (file, text) = story.file();
+        write!(out, "{}", play(file, text, Settings::default())?)?;
     }
     Ok(())
 }

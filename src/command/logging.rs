@@ -33,12 +33,14 @@ pub enum Format {
 }
 
 impl LogArguments {
-    /// The filter with what `-v` adds.
+    /// The filter with what `-v` adds. The client library logs each failed request as an error, also those that
+    /// the driver copes with and tells in its own words; so it is left out unless asked for by name.
     fn filter(&self) -> String {
+        let level = format!("kube_client=off,kube_runtime=off,{}", self.log_level);
         match self.verbose {
-            0 => self.log_level.clone(),
-            1 => format!("{},elbowroom=debug", self.log_level),
-            _ => format!("{},elbowroom=trace", self.log_level),
+            0 => level,
+            1 => format!("{level},elbowroom=debug"),
+            _ => format!("{level},elbowroom=trace"),
         }
     }
 
@@ -74,9 +76,10 @@ mod tests {
     fn verbosity_adds_to_the_filter() {
         let arguments =
             |verbose| LogArguments { log_format: Format::Text, log_level: "warn".into(), verbose };
-        assert_eq!(arguments(0).filter(), "warn");
-        assert_eq!(arguments(1).filter(), "warn,elbowroom=debug");
-        assert_eq!(arguments(2).filter(), "warn,elbowroom=trace");
+        let quiet = "kube_client=off,kube_runtime=off,warn";
+        assert_eq!(arguments(0).filter(), quiet);
+        assert_eq!(arguments(1).filter(), format!("{quiet},elbowroom=debug"));
+        assert_eq!(arguments(2).filter(), format!("{quiet},elbowroom=trace"));
     }
 
     #[test]

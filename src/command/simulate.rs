@@ -2,7 +2,9 @@
 //!
 //! Invariant: the same file gives the same timeline.
 
-use anyhow::{Result, bail};
+use crate::engine::Settings;
+use crate::simulation::play;
+use anyhow::{Context, Result};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,6 +21,9 @@ pub struct Arguments {
 ///
 /// # Errors
 /// A file that cannot be read or makes no sense; output that cannot be written.
-pub fn execute(arguments: &Arguments, _out: &mut dyn Write) -> Result<()> {
-    bail!("{}: the simulation is not built in", arguments.file.display())
+pub fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
+    let name = arguments.file.display().to_string();
+    let text = std::fs::read_to_string(&arguments.file).with_context(|| format!("cannot read {name}"))?;
+    write!(out, "{}", play(&name, &text, Settings::default())?)?;
+    Ok(())
 }

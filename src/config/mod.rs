@@ -4,14 +4,14 @@
 //! Invariant: nothing in a file is passed over in silence. A field is obeyed, or named in a warning because it
 //! only changes speed or serving, or it is an error with its line and column.
 
-mod duration;
-mod fields;
+pub mod duration;
+pub mod fields;
 mod file;
 mod plugins;
 mod profile;
 mod resize_args;
 mod selector;
-mod tree;
+pub mod tree;
 
 pub use tree::Position;
 

@@ -90,6 +90,14 @@ impl Node {
         serde_yaml::from_str(text).map_err(|error| fault_of(&error))
     }
 
+    /// Reads a file of several documents. Places count from the beginning of the file.
+    ///
+    /// # Errors
+    /// Text that is no YAML, a key given twice.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, Fault> {
+        serde_yaml::from_multiple(text).map_err(|error| fault_of(&error))
+    }
+
     /// Whether it says nothing.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)

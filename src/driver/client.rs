@@ -3,12 +3,12 @@
 //! Invariant: writes are never retried below the engine. kube retries 429, 503 and 504 of any verb by default, so
 //! that an eviction that a budget forbids would hang for minutes instead of saying so.
 
+use super::calls::root;
 use crate::config::ClientConnection;
 use anyhow::{Context, Result, anyhow, bail};
 use http::{HeaderValue, header};
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
-use std::error::Error;
 use std::time::Duration;
 use tracing::{info, warn};
 
@@ -82,18 +82,6 @@ async fn read_config(path: Option<&str>) -> Result<Config> {
     config.context(
         "no cluster: neither --kubeconfig, a service account, $KUBECONFIG nor ~/.kube/config can be used",
     )
-}
-
-/// The innermost cause of an error: what the system or the server said.
-pub(super) fn root(error: &kube::Error) -> String {
-    if let kube::Error::Api(status) = error {
-        return super::calls::said(status);
-    }
-    let mut cause: &dyn Error = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    cause.to_string()
 }
 
 /// Fails with one line when the server does not know us.

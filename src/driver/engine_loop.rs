@@ -5,9 +5,10 @@
 use super::calls::Calls;
 use super::events::Events;
 use super::report;
-use crate::engine::{Effect, Engine, Input};
-use crate::model::{Str, Timestamp};
+use crate::engine::{Effect, Engine, Input, QueueName};
+use crate::model::{Span, Str, Timestamp};
 use crate::resize::Reason;
+use crate::scheduling::Counts;
 use crate::serve::{Metrics, Readiness};
 use std::collections::BTreeSet;
 use std::io;
@@ -68,9 +69,11 @@ impl EngineLoop {
                 batch.push(Input::Tick);
             }
             for input in batch.drain(..) {
+                let began = Instant::now();
                 self.engine.step(input, now(), &mut effects);
+                let took = Span(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
                 for effect in effects.drain(..) {
-                    if let Some(at) = self.carry_out(effect) {
+                    if let Some(at) = self.carry_out(effect, took) {
                         wake = Some(wake.map_or(at, |known| known.min(at)));
                     }
                 }
@@ -80,14 +83,14 @@ impl EngineLoop {
     }
 
     /// Hands one effect on; what is returned is when to step again.
-    fn carry_out(&self, effect: Effect) -> Option<Timestamp> {
+    fn carry_out(&self, effect: Effect, step: Span) -> Option<Timestamp> {
         match effect {
             Effect::Bind { call, pod, node } => self.calls.bind(call, pod, node),
             Effect::Evict { call, pod, dry_run } => self.calls.evict(call, pod, dry_run),
             Effect::Read { call, pod, budgets } => self.calls.read(call, pod, budgets),
             Effect::Patch { call, pod, condition } => self.calls.patch(call, pod, condition),
             Effect::Emit(event) => self.events.emit(event),
-            Effect::Report(decision) => report::report(&decision, &self.metrics),
+            Effect::Report(decision) => report::report(&decision, step, &self.metrics),
             Effect::WakeAt(at) => return Some(at),
         }
         None
@@ -111,6 +114,11 @@ impl EngineLoop {
         for reason in Reason::ALL {
             self.metrics.deferred(reason, gauges.deferred.get(&reason).copied().unwrap_or_default());
         }
+        let Counts { active, backoff, unschedulable, gated } = gauges.pending;
+        self.metrics.pending(QueueName::Active, active);
+        self.metrics.pending(QueueName::Backoff, backoff);
+        self.metrics.pending(QueueName::Unschedulable, unschedulable);
+        self.metrics.pending(QueueName::Gated, gated);
         for resource in &told.claimed {
             if !gauges.claimed.iter().any(|(claimed, _)| claimed == resource) {
                 self.metrics.claimed(resource, 0);

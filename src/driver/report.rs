@@ -4,7 +4,7 @@
 //! what happens to every Pod `debug`.
 
 use crate::engine::{Decision, EvictAnswer};
-use crate::model::PodRef;
+use crate::model::{PodRef, Span};
 use crate::serve::Metrics;
 use crate::serve::labels::{AttemptResult, Operation};
 use std::fmt;
@@ -31,8 +31,8 @@ impl fmt::Display for All<'_> {
     }
 }
 
-/// Logs one decision and counts it.
-pub(super) fn report(decision: &Decision, metrics: &Metrics) {
+/// Logs one decision and counts it. `step` is how long the engine took to decide.
+pub(super) fn report(decision: &Decision, step: Span, metrics: &Metrics) {
     match decision {
         Decision::Assumed { pod, node } => debug!(pod = %Named(pod), %node, "Binding pod"),
         Decision::Scheduled { pod, node, profile, attempts, waited, took } => {
@@ -40,9 +40,9 @@ pub(super) fn report(decision: &Decision, metrics: &Metrics) {
             metrics.attempt(AttemptResult::Scheduled, profile, *took);
             metrics.placed(*attempts, *waited);
         }
-        Decision::Unschedulable { pod, profile, message, took } => {
+        Decision::Unschedulable { pod, profile, message } => {
             debug!(pod = %Named(pod), message, "Unable to schedule pod");
-            metrics.attempt(AttemptResult::Unschedulable, profile, *took);
+            metrics.attempt(AttemptResult::Unschedulable, profile, step);
         }
         Decision::BindFailed { pod, node, profile, message, took } => {
             warn!(pod = %Named(pod), %node, message, "Binding failed; the pod is tried again");
@@ -143,7 +143,7 @@ mod tests {
         let writer = lines.clone();
         let subscriber =
             tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone()).finish();
-        tracing::subscriber::with_default(subscriber, || report(decision, &metrics));
+        tracing::subscriber::with_default(subscriber, || report(decision, Span::default(), &metrics));
         let line = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap_or_default();
         (line, String::from_utf8(metrics.render().unwrap()).unwrap())
     }

@@ -2,7 +2,8 @@
 //!
 //! Invariant: every right that is missing is named, and one that no profile uses is not asked for.
 
-use super::client::{refuse_strangers, root};
+use super::calls::root;
+use super::client::refuse_strangers;
 use crate::config::Config;
 use crate::resize::policy::Mode;
 use anyhow::{Result, anyhow, bail};

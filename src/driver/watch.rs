@@ -3,7 +3,7 @@
 //! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and counted; it
 //! keeps the last form that could be.
 
-use super::client::root;
+use super::calls::{root, said as status_said};
 use crate::engine::{Fact, Input, Namespace};
 use crate::model::{Budget, Node, Pod};
 use crate::serve::Metrics;
@@ -163,14 +163,15 @@ fn fact<K: Watched>(
     metrics: &Metrics,
     kind: &str,
 ) -> Option<Fact<K::Fact>> {
-    let (read, wrap): (_, fn(Box<K::Fact>) -> Fact<K::Fact>) = match event {
+    let (read, gone) = match event {
         Event::Init => return Some(Fact::Begin),
         Event::InitDone => return Some(Fact::End),
-        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), Fact::Apply),
-        Event::Delete(object) => (object.identity().fact(converter), Fact::Delete),
+        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), false),
+        Event::Delete(object) => (object.identity().fact(converter), true),
     };
     match read {
-        Ok(fact) => Some(wrap(Box::new(fact))),
+        Ok(fact) if gone => Some(Fact::Delete(Box::new(fact))),
+        Ok(fact) => Some(Fact::Apply(Box::new(fact))),
         Err(problem) => {
             error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
             metrics.unreadable(kind);
@@ -197,7 +198,7 @@ fn said(failure: &watcher::Error) -> Said {
             Said::Unreadable(problem.to_string())
         }
         watcher::Error::WatchError(status) if status.code == 410 => Said::Expired,
-        watcher::Error::WatchError(status) => Said::Failed(super::calls::said(status)),
+        watcher::Error::WatchError(status) => Said::Failed(status_said(status)),
         watcher::Error::InitialListFailed(error)
         | watcher::Error::WatchStartFailed(error)
         | watcher::Error::WatchFailed(error) => Said::Failed(root(error)),

@@ -6,3 +6,4 @@ mod footprints;
 mod layering;
 mod quantities;
 mod resize;
+mod scenarios;

@@ -2,10 +2,9 @@
 //!
 //! Invariant: without an answer of the server, only a call that never left counts as not done.
 
-use crate::driver::client::root;
 use kube::core::Status;
 use std::error::Error;
-use std::io;
+use std::{io, iter};
 
 /// Why a call did not succeed.
 #[derive(Debug)]
@@ -64,14 +63,28 @@ impl From<kube::Error> for Failure {
 
 /// Whether nobody listened at the other end.
 fn refused(error: &kube::Error) -> bool {
-    let mut cause: Option<&dyn Error> = Some(error);
-    while let Some(one) = cause {
-        if one.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::ConnectionRefused) {
-            return true;
+    causes(error).any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::ConnectionRefused)
+    })
+}
+
+/// The error and its causes. The standard library's `source` of an `io::Error` skips the error it was made from.
+fn causes<'a>(error: &'a kube::Error) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    iter::successors(Some(error as &(dyn Error + 'static)), |one| {
+        let one: &'a (dyn Error + 'static) = *one;
+        match one.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => one.source(),
         }
-        cause = one.source();
+    })
+}
+
+/// The innermost cause of an error: what the system or the server said, in one line.
+pub(in crate::driver) fn root(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => said(status),
+        _ => causes(error).last().map(ToString::to_string).unwrap_or_default(),
     }
-    false
 }
 
 /// What a status says, in one line.
@@ -85,13 +98,16 @@ pub(in crate::driver) fn said(status: &Status) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
-    #[test]
-    fn nobody_listening_means_nothing_was_sent() {
-        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
-        let error = kube::Error::Service(Box::new(io::Error::other(refused)));
-        assert!(matches!(Failure::from(error), Failure::Unsent(_)));
+    #[tokio::test]
+    async fn nobody_listening_means_nothing_was_sent() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let config = kube::Config::new(format!("http://{free}").parse().unwrap());
+        let client = kube::Client::try_from(config).unwrap();
+        let failure = Failure::from(client.apiserver_version().await.unwrap_err());
+        assert!(matches!(failure, Failure::Unsent(said) if said.starts_with("Connection refused")));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod read;
 #[cfg(test)]
 pub(super) mod testing;
 
-pub(super) use failure::{Failure, said};
+pub(super) use failure::{Failure, root, said};
 pub(super) use lane::Lane;
 
 use super::client::Clients;

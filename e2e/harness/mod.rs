@@ -1,0 +1,31 @@
+//! What the scenarios stand on: a control plane, nodes with and without a kubelet, the scheduler as a process.
+
+mod access;
+mod control_plane;
+mod kubelet;
+mod observe;
+mod pods;
+mod proxy;
+mod scheduler;
+mod suite;
+mod workers;
+mod world;
+
+pub use access::{Rule, token};
+pub use kubelet::SimulatedNode;
+pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, is_leaving, node_of};
+pub use proxy::{KillAt, Proxy};
+pub use scheduler::{Scheduler, run_to_end};
+pub use suite::{Scenario, Suite};
+pub use world::World;
+
+/// The condition that elbowroom keeps on a growing Pod.
+pub const OURS: &str = "elbowroom.dev/PodResizePreemption";
+/// The kubelet's condition for a resize that is not allocated.
+pub const PENDING: &str = "PodResizePending";
+
+/// Prints a line for the person who watches; the test results themselves go to stdout.
+pub fn say(line: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

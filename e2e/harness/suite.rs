@@ -1,0 +1,208 @@
+//! One run of the tests: the cluster, what all of them share in it, and proof that nothing is left there.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use futures::future::BoxFuture;
+use k8s_openapi::api::core::v1::{Namespace, Node};
+use k8s_openapi::api::node::v1::RuntimeClass;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+use k8s_openapi::api::scheduling::v1::PriorityClass;
+use kube::api::{Api, DeleteParams, ListParams, ObjectMeta, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use tokio::sync::RwLock;
+
+use super::access::{self, Deployed};
+use super::control_plane::ControlPlane;
+use super::pods::Priority;
+use super::workers::Workers;
+use super::world::World;
+
+/// Every object of a run that is not in a namespace carries this label, with the run as its value.
+pub const RUN_LABEL: &str = "e2e.elbowroom.dev/run";
+
+/// One test.
+pub struct Scenario {
+    /// What the filter on the command line matches.
+    pub name: &'static str,
+    /// Stops the API server: only where that is ours, and alone.
+    pub own_control_plane: bool,
+    /// What happens.
+    pub body: for<'a> fn(&'a World) -> BoxFuture<'a, Result<()>>,
+}
+
+/// What all tests of a run share.
+pub struct Suite {
+    /// May do everything; does not try again by itself.
+    pub client: kube::Client,
+    /// Distinguishes this run from others in the same cluster.
+    pub run: String,
+    /// The program under test.
+    pub binary: PathBuf,
+    /// The nodes with a kubelet.
+    pub workers: Workers,
+    /// The rights that a scheduler has.
+    pub deployed: Deployed,
+    /// The cluster.
+    pub control_plane: ControlPlane,
+    token: String,
+    /// Held for reading by each test, for writing by one that disturbs all others.
+    quiet: RwLock<()>,
+}
+
+impl Suite {
+    /// Brings up or finds the cluster and puts the shared objects there.
+    ///
+    /// # Errors
+    /// When there is no program to test or the cluster does not answer as it should.
+    pub async fn start() -> Result<Self> {
+        let binary =
+            std::env::var_os("ELBOWROOM_BIN").map_or(env!("CARGO_BIN_EXE_elbowroom").into(), PathBuf::from);
+        if !binary.is_file() {
+            bail!("there is no program at {}", binary.display());
+        }
+        // Two rustls providers may be linked in; this one is meant.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let control_plane = tokio::task::spawn_blocking(ControlPlane::start).await??;
+        let file = Kubeconfig::read_from(&control_plane.kubeconfig)?;
+        let mut config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        config.default_retry = false;
+        let client = kube::Client::try_from(config)?;
+        let version = client.apiserver_version().await.context("the cluster does not answer")?;
+        super::say(&format!("e2e: Kubernetes {}, program {}", version.git_version, binary.display()));
+
+        let deployed = Deployed::apply(&client).await?;
+        let token = access::token(&client, "elbowroom", "elbowroom").await?;
+        let workers = Workers::find(&client).await?;
+        let run = format!("{:06x}", (jiff_seconds() ^ (u64::from(std::process::id()) << 8)) & 0xff_ffff);
+        let suite =
+            Self { client, run, binary, workers, deployed, control_plane, token, quiet: RwLock::new(()) };
+        suite.create_priority_classes().await?;
+        Ok(suite)
+    }
+
+    /// Whether the API server may be stopped.
+    pub fn owns_control_plane(&self) -> bool {
+        self.control_plane.is_ours()
+    }
+
+    /// Labels for cluster-wide objects of this run.
+    pub fn labels(&self) -> std::collections::BTreeMap<String, String> {
+        [(RUN_LABEL.to_owned(), self.run.clone())].into()
+    }
+
+    /// A kubeconfig file's content with the rights of `deploy/`; `server` puts a proxy in between.
+    ///
+    /// # Errors
+    /// When the admin's kubeconfig cannot be read.
+    pub fn kubeconfig(&self, token: Option<&str>, server: Option<&str>) -> Result<String> {
+        access::kubeconfig(&self.control_plane.kubeconfig, token.unwrap_or(&self.token), server)
+    }
+
+    /// Runs one test in a world of its own and cleans up, whatever happened.
+    ///
+    /// # Errors
+    /// With why it failed, the Pods as they were, and the scheduler's log.
+    pub async fn run(self: &std::sync::Arc<Self>, scenario: &Scenario) -> Result<()> {
+        let (_shared, _alone);
+        if scenario.own_control_plane {
+            _alone = self.quiet.write().await;
+        } else {
+            _shared = self.quiet.read().await;
+        }
+        let world = World::create(self.clone(), scenario.name).await.context("set the test up")?;
+        let limit = Duration::from_secs(if scenario.name.contains("crash") { 400 } else { 150 });
+        let outcome = match tokio::time::timeout(limit, (scenario.body)(&world)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(anyhow::anyhow!("not finished after {limit:?}")),
+        };
+        let outcome = match outcome {
+            Ok(()) => Ok(()),
+            Err(error) => Err(anyhow::anyhow!("{error:#}\n\n{}", world.describe())),
+        };
+        let cleaned = world.destroy().await.context("clean up");
+        outcome.and(cleaned)
+    }
+
+    /// Removes what the tests shared, checks that nothing is left, and takes our own control plane down.
+    ///
+    /// # Errors
+    /// Names what a test left behind.
+    pub async fn finish(&self, failed: bool) -> Result<()> {
+        let gone = self.remove_shared().await;
+        self.control_plane.stop(failed || gone.is_err())?;
+        gone
+    }
+
+    async fn remove_shared(&self) -> Result<()> {
+        let mine = ListParams::default().labels(&format!("{RUN_LABEL}={}", self.run));
+        Api::<PriorityClass>::all(self.client.clone())
+            .delete_collection(&DeleteParams::default(), &mine)
+            .await?;
+        self.deployed.remove(&self.client).await?;
+        let started = Instant::now();
+        loop {
+            let left = self.left_behind(&mine).await?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            if started.elapsed() > Duration::from_secs(90) {
+                bail!("left behind: {}", left.join(", "));
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+
+    async fn left_behind(&self, mine: &ListParams) -> Result<Vec<String>> {
+        let mut left = Vec::new();
+        names::<Namespace>(&self.client, mine, &mut left).await?;
+        names::<Node>(&self.client, mine, &mut left).await?;
+        names::<PriorityClass>(&self.client, mine, &mut left).await?;
+        names::<RuntimeClass>(&self.client, mine, &mut left).await?;
+        names::<ClusterRole>(&self.client, mine, &mut left).await?;
+        names::<ClusterRoleBinding>(&self.client, mine, &mut left).await?;
+        left.extend(self.workers.left_behind(&self.client, &self.run).await?);
+        Ok(left)
+    }
+
+    async fn create_priority_classes(&self) -> Result<()> {
+        let classes: Api<PriorityClass> = Api::all(self.client.clone());
+        for priority in Priority::ALL {
+            let class = PriorityClass {
+                metadata: ObjectMeta {
+                    name: Some(priority.class(&self.run)),
+                    labels: Some(self.labels()),
+                    ..ObjectMeta::default()
+                },
+                value: Some(priority.value()),
+                preemption_policy: (!priority.preempts()).then(|| "Never".to_owned()),
+                ..PriorityClass::default()
+            };
+            classes.create(&PostParams::default(), &class).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn names<K>(client: &kube::Client, mine: &ListParams, into: &mut Vec<String>) -> Result<()>
+where
+    K: kube::Resource<DynamicType = (), Scope = kube::core::ClusterResourceScope>
+        + Clone
+        + serde::de::DeserializeOwned
+        + std::fmt::Debug,
+{
+    let found = Api::<K>::all(client.clone()).list_metadata(mine).await?;
+    into.extend(
+        found
+            .items
+            .into_iter()
+            .filter_map(|o| o.metadata.name)
+            .map(|name| format!("{} {name}", K::kind(&()))),
+    );
+    Ok(())
+}
+
+fn jiff_seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,113 @@
+//! One manifest of a scenario file: one of the kinds that the simulation knows, checked.
+//!
+//! Invariant: what comes out of here is accepted by the simulated API server, names apart.
+
+use super::located;
+use crate::config::duration;
+use crate::config::tree::{Fault, Node, Position, Value};
+use crate::simulation::kubelet::EXIT_AFTER;
+use crate::simulation::objects::{PodExt, exact, requests};
+use crate::simulation::world::Object;
+use k8s_openapi::api::core::v1::Pod;
+
+const KINDS: &str = "`v1 Pod`, `v1 Node`, `v1 Namespace`, `policy/v1 PodDisruptionBudget`, \
+                     `scheduling.k8s.io/v1 PriorityClass`";
+
+/// Reads a manifest.
+///
+/// # Errors
+/// Another kind, a field that is unknown or makes no sense.
+pub(super) fn read(document: &Node) -> Result<Object, Fault> {
+    if !matches!(document.value, Value::Map(_)) {
+        return Err(Fault::new(document.at, format!("found {document}, expected a Kubernetes manifest")));
+    }
+    let text = |name: &str| match find(document, &[name]).map(|node| &node.value) {
+        Some(Value::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let object = match (text("apiVersion"), text("kind")) {
+        ("v1", "Pod") => Object::Pod(Box::new(located::read(document)?)),
+        ("v1", "Node") => Object::Node(Box::new(located::read(document)?)),
+        ("v1", "Namespace") => Object::Namespace(Box::new(located::read(document)?)),
+        ("policy/v1", "PodDisruptionBudget") => Object::Budget(Box::new(located::read(document)?)),
+        ("scheduling.k8s.io/v1", "PriorityClass") => Object::Class(Box::new(located::read(document)?)),
+        (version, kind) => {
+            let found = format!("kind: found `{version} {kind}`, expected one of {KINDS}");
+            return Err(Fault::new(place(document, &["kind"]), found));
+        }
+    };
+    if object.id().1.name.is_empty() {
+        let at = place(document, &["metadata", "name"]);
+        return Err(Fault::new(at, "metadata.name: found nothing, expected a name"));
+    }
+    match &object {
+        Object::Pod(pod) => check_pod(pod, document)?,
+        Object::Node(node) => {
+            let status = node.status.as_ref();
+            if status.is_none_or(|status| status.allocatable.is_none() && status.capacity.is_none()) {
+                let text =
+                    "status.allocatable: found nothing, expected what the node has, such as {cpu: \"8\"}";
+                return Err(Fault::new(place(document, &["status"]), text));
+            }
+        }
+        Object::Budget(budget) => {
+            let spec = budget.spec.as_ref();
+            if spec.is_some_and(|spec| spec.min_available.is_some() && spec.max_unavailable.is_some()) {
+                let text = "minAvailable and maxUnavailable are both given, expected one of them";
+                return Err(Fault::new(place(document, &["spec", "maxUnavailable"]), text));
+            }
+        }
+        Object::Namespace(_) | Object::Class(_) => {}
+    }
+    Ok(object)
+}
+
+fn check_pod(pod: &Pod, document: &Node) -> Result<(), Fault> {
+    let mut names: Vec<&str> = pod.containers().map(|one| one.name.as_str()).collect();
+    if pod.spec.as_ref().is_none_or(|spec| spec.containers.is_empty()) {
+        let at = place(document, &["spec", "containers"]);
+        return Err(Fault::new(at, "spec.containers: found none, expected at least one container"));
+    }
+    names.sort_unstable();
+    if let Some([name, _]) = names.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
+        let text = format!("container `{name}` is there twice, expected different names");
+        return Err(Fault::new(place(document, &["spec", "containers"]), text));
+    }
+    for container in pod.containers() {
+        let limits = container.resources.as_ref().and_then(|one| one.limits.clone()).unwrap_or_default();
+        for (name, request) in requests(container.resources.as_ref()) {
+            let limit = limits.get(&name);
+            if limit.is_some_and(|limit| exact(&request) > exact(limit)) {
+                let text = format!(
+                    "container `{}` requests {name} {}, expected no more than its limit {}",
+                    container.name,
+                    request.0,
+                    limit.map_or("", |limit| limit.0.as_str())
+                );
+                return Err(Fault::new(place(document, &["spec", "containers"]), text));
+            }
+        }
+    }
+    match pod.annotation(EXIT_AFTER) {
+        Some(text) if duration::parse(text).is_none() => {
+            let at = place(document, &["metadata", "annotations", EXIT_AFTER]);
+            Err(Fault::new(at, format!("{EXIT_AFTER}: found `{text}`, expected a duration such as `30s`")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The value at a path.
+pub(super) fn find<'a>(node: &'a Node, path: &[&str]) -> Option<&'a Node> {
+    let Some((first, rest)) = path.split_first() else { return Some(node) };
+    let Value::Map(entries) = &node.value else { return None };
+    find(&entries.iter().find(|entry| entry.key == *first)?.value, rest)
+}
+
+/// Where a path stands, or the nearest part of it that is there.
+pub(super) fn place(node: &Node, path: &[&str]) -> Position {
+    (0..=path.len())
+        .rev()
+        .find_map(|length| find(node, path.get(..length)?))
+        .map_or(node.at, |found| found.at)
+}
