@@ -3,11 +3,12 @@
 //! Invariant: a reason, metric, field or layer that is added or taken away here is so there too.
 
 use elbowroom::config::Config;
-use elbowroom::engine::QueueName;
+use elbowroom::engine::{QueueName, Settings};
 use elbowroom::model::Span;
 use elbowroom::resize::{Outcome, Reason};
 use elbowroom::serve::Metrics;
 use elbowroom::serve::labels::{AttemptResult, EvictionResult, Operation};
+use elbowroom::simulation::play;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -115,6 +116,14 @@ fn the_example_of_the_readme_is_the_default_configuration() {
     let (config, warnings) = Config::parse("README.md", example).unwrap();
     assert_eq!(config, Config::default());
     assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn the_example_of_the_scenarios_page_plays() {
+    let text = read("docs/scenarios.md");
+    let example = text.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let timeline = play("docs/scenarios.md", example, Settings::default()).unwrap();
+    assert!(timeline.ends_with("Evicted in all: batch.\n"), "{timeline}");
 }
 
 fn pages(folder: &Path) -> Vec<PathBuf> {
