@@ -7,4 +7,4 @@ mod footprints;
 mod layering;
 mod quantities;
 mod resize;
-mod scenarios;
+mod simulation;

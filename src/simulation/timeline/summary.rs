@@ -56,7 +56,10 @@ pub(super) fn text(world: &World) -> String {
     }
     let mut out = "How it ended\n------------\n".to_owned();
     for (key, growth) in &growths {
-        let Some(pod) = pods.get(key).or_else(|| world.first().pods.get(key)) else { continue };
+        let Some(pod) = pods.get(key) else {
+            paragraph(&mut out, &format!("{key} is gone."));
+            continue;
+        };
         for sentence in story(key, pod, growth) {
             paragraph(&mut out, &sentence);
         }
