@@ -4,7 +4,6 @@
 //! not fit blocks none behind it (kubelet `allocation/allocation_manager.go`).
 
 use super::{ACTUATION, CPU_MANAGER, KUBELET, Kubelet, RETRY, Stage, Task, Turn, differs, status};
-use crate::model::Timestamp;
 use crate::simulation::objects::{Amounts, PodExt, condition, exact, requests, timestamp};
 use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceRequirements};
 use std::cmp::Reverse;
@@ -51,21 +50,23 @@ impl Kubelet {
 
     /// Who is tried first: those that ask for no more cpu or memory; then by priority; Guaranteed; longest waiting.
     fn pending(&self, at: &Turn<'_>) -> Vec<String> {
-        let mut list: Vec<(bool, Reverse<i32>, bool, Option<Timestamp>, String)> = Vec::new();
-        for (uid, local) in self.pods.iter().filter(|(_, local)| local.pending) {
-            let Some(pod) = at.api.pod(&local.key, uid) else { continue };
-            let since = pod.condition(PENDING).and_then(|one| one.last_transition_time.as_ref());
-            let guaranteed = pod.status.as_ref().and_then(|s| s.qos_class.as_deref()) == Some("Guaranteed");
-            list.push((
-                grows(pod, &local.allocated),
-                Reverse(pod.priority()),
-                !guaranteed,
-                Some(since.map_or(at.now, timestamp)),
-                uid.clone(),
-            ));
-        }
+        let waiting = self.pods.iter().filter(|(_, local)| local.pending);
+        let mut list: Vec<_> = waiting
+            .filter_map(|(uid, local)| {
+                let pod = at.api.pod(&local.key, uid)?;
+                let since = pod.condition(PENDING).and_then(|one| one.last_transition_time.as_ref());
+                let guaranteed = pod.status.as_ref()?.qos_class.as_deref() == Some("Guaranteed");
+                let rank = (
+                    grows(pod, &local.allocated),
+                    Reverse(pod.priority()),
+                    !guaranteed,
+                    since.map_or(at.now, timestamp),
+                );
+                Some((rank, uid.clone()))
+            })
+            .collect();
         list.sort();
-        list.into_iter().map(|(.., uid)| uid).collect()
+        list.into_iter().map(|(_, uid)| uid).collect()
     }
 
     /// Allocates one resize or says why not.

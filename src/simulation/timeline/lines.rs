@@ -26,17 +26,13 @@ pub(super) fn lines(world: &World, resources: &[String]) -> Vec<Line> {
     for moment in world.history() {
         let mut told = tell(moment);
         for line in &mut told {
+            let Some((head, note)) = line.what.split_once(": ") else { continue };
+            let repeated = noted.get(&line.who).is_some_and(|known| known == note);
             // A condition that says what an event has just said is told by its reason alone.
-            match line.what.split_once(": ") {
-                Some((head, note)) if head.starts_with("condition ") => {
-                    if noted.get(&line.who).is_some_and(|known| known == note) {
-                        line.what = head.to_owned();
-                    }
-                }
-                Some((head, note)) if head.starts_with("event ") || head.starts_with("warning ") => {
-                    noted.insert(line.who.clone(), note.to_owned());
-                }
-                _ => {}
+            if head.starts_with("condition ") && repeated {
+                line.what = head.to_owned();
+            } else if head.starts_with("event ") || head.starts_with("warning ") {
+                noted.insert(line.who.clone(), note.to_owned());
             }
         }
         if let Some(last) = told.last_mut() {

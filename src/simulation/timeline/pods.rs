@@ -95,7 +95,7 @@ fn sum(lists: impl Iterator<Item = Amounts>) -> Amounts {
     let mut total: std::collections::BTreeMap<String, crate::model::Quantity> = Default::default();
     for (name, amount) in lists.flatten() {
         let entry = total.entry(name).or_default();
-        *entry = *entry + exact(&amount).unwrap_or_default();
+        *entry += exact(&amount).unwrap_or_default();
     }
     total
         .into_iter()

@@ -200,10 +200,7 @@ impl World {
         spec.unschedulable = change.cordon.or(spec.unschedulable);
         spec.taints = change.taints.clone().or_else(|| spec.taints.take());
         if let Some(owners) = &change.disable_resize_preemption {
-            let policy = NodePodPreemptionPolicy {
-                disable_resize_preemption: Some(owners.clone()),
-                ..NodePodPreemptionPolicy::default()
-            };
+            let policy = NodePodPreemptionPolicy { disable_resize_preemption: Some(owners.clone()) };
             spec.pod_preemption_policy = Some(policy).filter(|_| !owners.is_empty());
         }
         self.api.store_node(node);

@@ -10,7 +10,7 @@ use elbowroom::simulation::world::{Faults, What};
 use std::fmt::Write;
 
 /// Clusters per rule.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 150;
 
 /// One neighbour of the growing Pod.
 struct Neighbour {
@@ -119,7 +119,7 @@ fn only_lower_priorities_are_evicted() {
             seen += 1;
         }
     }
-    assert!(seen > 50, "only {seen} victims in all: the clusters are too roomy to show anything");
+    assert!(seen > 40, "only {seen} victims in all: the clusters are too roomy to show anything");
 }
 
 #[test]
