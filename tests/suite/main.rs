@@ -2,8 +2,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod command_line;
+mod documentation;
 mod footprints;
 mod layering;
 mod quantities;
 mod resize;
-mod scenarios;
+mod simulation;
