@@ -63,7 +63,11 @@ impl ControlPlane {
     /// # Errors
     /// When the control plane is not ours or the script fails.
     pub fn start_api_server(&self) -> Result<()> {
-        self.own.as_ref().context("not our control plane")?.cluster(&["start", "apiserver"])
+        let own = self.own.as_ref().context("not our control plane")?;
+        own.cluster(&["start", "apiserver"])?;
+        // Left alone, the controllers would come back after up to a minute, and the tests' namespaces with them.
+        own.cluster(&["stop", "controllers"])?;
+        own.cluster(&["start", "controllers"])
     }
 
     /// Takes our own control plane down; its logs stay when something failed.
