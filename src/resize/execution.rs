@@ -9,7 +9,7 @@ use super::kubelet::View;
 use super::orders::{Answered, Ask, Order, Reply, Verdict};
 use super::queue::Queue;
 use super::telling::tell;
-use super::{Reason, victims};
+use super::{Reason, text, victims};
 use crate::cluster::Cluster;
 use crate::model::{PodRef, Str, Timestamp};
 
@@ -51,8 +51,10 @@ impl Queue {
         calls.open = calls.open.saturating_sub(1);
         calls.failed |= refused.is_some();
         let (open, failed) = (calls.open, calls.failed);
-        if refused.is_some() {
-            entry.refusal = refused;
+        if let Some(words) = refused {
+            // The API's words may name the victim, and a name is a leak between tenants.
+            let near = victim.namespace == entry.pod.namespace;
+            entry.refusal = Some(if near { words } else { text::refused_elsewhere() });
         }
         if open > 0 {
             return;

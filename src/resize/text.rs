@@ -54,7 +54,8 @@ pub(super) fn waiting_for_victims(leaving: usize, late: usize) -> String {
         0 => String::new(),
         n => format!("; {} outlived the grace period by a minute", count(n, "Pod")),
     };
-    format!("{} on their way out will make enough room{late}", count(leaving, "Pod"))
+    let out = if leaving == 1 { "on its way out" } else { "on their way out" };
+    format!("{} {out} will make enough room{late}", count(leaving, "Pod"))
 }
 
 pub(super) fn waiting_for_kubelet() -> String {
@@ -118,6 +119,10 @@ pub(super) fn budgets(cluster: &Cluster, shortage: &Amounts, keys: &[BudgetKey])
 
 pub(super) fn eviction_failed(refusal: &str) -> String {
     format!("an eviction was refused and is tried again: {}", refusal.trim())
+}
+
+pub(super) fn refused_elsewhere() -> String {
+    "the victim is in another namespace; elbowroom's log has the API's words".to_owned()
 }
 
 pub(super) fn next_round() -> String {

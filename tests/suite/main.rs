@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod command_line;
+mod documentation;
 mod footprints;
 mod layering;
 mod quantities;

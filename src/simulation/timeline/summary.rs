@@ -7,7 +7,7 @@ use super::pods::{allocated, desired, restarts};
 use super::render::{seconds, wrapped};
 use super::{WIDTH, pods};
 use crate::engine::Decision;
-use crate::engine::effect::REPORT_CONDITION;
+use crate::model::pod::REPORT_CONDITION;
 use crate::model::{PodRef, Timestamp};
 use crate::simulation::api::Change;
 use crate::simulation::objects::{Amounts, Key, PodExt, allocatable, exact};

@@ -6,8 +6,8 @@ mod properties;
 mod scenarios;
 
 use elbowroom::engine::Settings;
-use elbowroom::engine::effect::REPORT_CONDITION;
 use elbowroom::model::Span;
+use elbowroom::model::pod::REPORT_CONDITION;
 use elbowroom::simulation::api::Recorded;
 use elbowroom::simulation::objects::{Key, PodExt};
 use elbowroom::simulation::scenario::Scenario;
