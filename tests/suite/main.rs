@@ -4,6 +4,8 @@
 mod command_line;
 mod footprints;
 mod layering;
+mod placing;
 mod quantities;
 mod resize;
 mod scenarios;
+mod world;
