@@ -114,7 +114,9 @@ impl Engine {
                 continue;
             }
             wanted.retry_at = None;
-            let as_wanted = same(known, wanted.value.as_ref());
+            // What was sent last may not be shown yet; then it is what the API holds.
+            let stored = wanted.sent.as_ref().is_none_or(|sent| *sent == wanted.value);
+            let as_wanted = stored && same(known, wanted.value.as_ref());
             if as_wanted || wanted.sent.as_ref() == Some(&wanted.value) {
                 if as_wanted && wanted.value.is_none() {
                     self.conditions.wanted.remove(&key);
