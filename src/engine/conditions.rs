@@ -18,6 +18,8 @@ pub(super) type Key = (Str, &'static str);
 pub(super) struct Conditions {
     wanted: BTreeMap<Key, Wanted>,
     dirty: BTreeSet<Key>,
+    /// When writes that failed are due again; may name some that are no longer wanted.
+    retries: BTreeSet<(Timestamp, Key)>,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,7 @@ impl Conditions {
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        self.wanted.values().filter_map(|one| one.retry_at).min()
+        self.retries.first().map(|(at, _)| *at)
     }
 
     pub(super) fn answered(&mut self, key: &Key, answer: Answer, now: Timestamp) {
@@ -81,7 +83,9 @@ impl Conditions {
             _ => {
                 wanted.sent = None;
                 wanted.failures = (wanted.failures + 1).min(6);
-                wanted.retry_at = Some(now + Span::from_seconds((1_i64 << wanted.failures) / 2));
+                let at = now + Span::from_seconds((1_i64 << wanted.failures) / 2);
+                wanted.retry_at = Some(at);
+                self.retries.insert((at, key.clone()));
             }
         }
     }
@@ -101,10 +105,9 @@ impl Engine {
     }
 
     pub(super) fn flush_conditions(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        let due = |one: &Wanted| one.retry_at.is_some_and(|at| at <= now);
-        let again = self.conditions.wanted.iter().filter(|(_, one)| due(one)).map(|(key, _)| key.clone());
-        let again: Vec<Key> = again.collect();
-        self.conditions.dirty.extend(again);
+        while self.conditions.retries.first().is_some_and(|(at, _)| *at <= now) {
+            self.conditions.dirty.extend(self.conditions.retries.pop_first().map(|(_, key)| key));
+        }
         while let Some(key) = self.conditions.dirty.pop_first() {
             let (uid, kind) = &key;
             let kind = *kind;
