@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Ok(suite) => Arc::new(suite),
         Err(error) => return fail(&error),
     };
+    runtime.spawn(finish_when_interrupted(suite.clone()));
     let trials = scenarios.into_iter().map(|scenario| trial(&runtime, &suite, scenario)).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     let left = runtime.block_on(suite.finish(conclusion.has_failed()));
@@ -48,6 +49,17 @@ fn trial(runtime: &Arc<tokio::runtime::Runtime>, suite: &Arc<Suite>, scenario: S
     let run =
         move || runtime.block_on(suite.run(&scenario)).map_err(|error| Failed::from(format!("{error:#}")));
     Trial::test(name, run).with_ignored_flag(skipped)
+}
+
+/// Ctrl-C: the cluster may be somebody's own, so it is cleaned up all the same.
+async fn finish_when_interrupted(suite: Arc<Suite>) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        harness::say("e2e: interrupted, cleaning up");
+        if let Err(error) = suite.finish(true).await {
+            harness::say(&format!("e2e: {error:#}"));
+        }
+        std::process::exit(130);
+    }
 }
 
 fn fail(error: &anyhow::Error) -> ExitCode {

@@ -104,10 +104,9 @@ pub async fn token(client: &kube::Client, namespace: &str, account: &str) -> Res
 ///
 /// # Errors
 /// When the admin's kubeconfig has no cluster for its current context.
-pub fn kubeconfig(admin: &Path, token: &str, server: Option<&str>) -> Result<String> {
-    let admin = Kubeconfig::read_from(admin)?;
-    let current = admin.current_context.context("the kubeconfig has no current context")?;
-    let context = admin.contexts.iter().find(|c| c.name == current).and_then(|c| c.context.as_ref());
+pub fn kubeconfig(admin: &Kubeconfig, token: &str, server: Option<&str>) -> Result<String> {
+    let current = admin.current_context.as_ref().context("the kubeconfig has no current context")?;
+    let context = admin.contexts.iter().find(|c| &c.name == current).and_then(|c| c.context.as_ref());
     let wanted = &context.context("the current context does not exist")?.cluster;
     let cluster = admin.clusters.iter().find(|c| &c.name == wanted).and_then(|c| c.cluster.clone());
     let cluster = match server {

@@ -1,10 +1,11 @@
 //! The cluster under the tests: the one in `KUBECONFIG`, or one of our own that lives as long as this process.
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use kube::config::Kubeconfig;
 
 /// Hollow kubelets of our own control plane; a test takes one at a time.
 const HOLLOW_NODES: usize = 3;
@@ -13,8 +14,8 @@ const PORTS: u16 = 10 + 3 * HOLLOW_NODES as u16;
 
 /// Where the cluster is, and the scripts that brought it up if it is ours.
 pub struct ControlPlane {
-    /// A kubeconfig file that is allowed to do everything.
-    pub kubeconfig: PathBuf,
+    /// Access that is allowed to do everything.
+    pub kubeconfig: Kubeconfig,
     own: Option<Own>,
 }
 
@@ -29,8 +30,8 @@ impl ControlPlane {
     /// # Errors
     /// With the script's last words when it does not come up.
     pub fn start() -> Result<Self> {
-        if let Some(path) = std::env::var_os("KUBECONFIG").filter(|path| !path.is_empty()) {
-            return Ok(Self { kubeconfig: path.into(), own: None });
+        if let Some(kubeconfig) = Kubeconfig::from_env().context("KUBECONFIG")? {
+            return Ok(Self { kubeconfig, own: None });
         }
         ensure_success(script("build"), "build the control plane")?;
         let own = Own {
@@ -39,8 +40,8 @@ impl ControlPlane {
         };
         let owner = std::process::id().to_string();
         let nodes = HOLLOW_NODES.to_string();
-        let kubeconfig = own.directory.path().join("kubeconfig");
         own.cluster(&["up", "--nodes", &nodes, "--owner", &owner])?;
+        let kubeconfig = Kubeconfig::read_from(own.directory.path().join("kubeconfig"))?;
         Ok(Self { kubeconfig, own: Some(own) })
     }
 

@@ -2,7 +2,9 @@
 
 mod access;
 mod control_plane;
+mod expect;
 mod kubelet;
+mod nodes;
 mod observe;
 mod pods;
 mod proxy;

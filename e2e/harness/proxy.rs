@@ -104,9 +104,10 @@ impl Shared {
 }
 
 async fn forward(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    pass(&shared, request)
-        .await
-        .unwrap_or_else(|error| (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response())
+    // A task of its own: what was sent goes on, and is noted, even if nobody is left to be answered.
+    let passed = tokio::spawn(async move { pass(&shared, request).await }).await;
+    let passed = passed.map_err(anyhow::Error::from).flatten();
+    passed.unwrap_or_else(|error| (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response())
 }
 
 async fn pass(shared: &Shared, request: Request) -> Result<Response> {

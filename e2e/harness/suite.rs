@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use futures::future::BoxFuture;
-use k8s_openapi::api::core::v1::{Namespace, Node};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use kube::api::{Api, DeleteParams, ListParams, ObjectMeta, PostParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::KubeConfigOptions;
 use tokio::sync::RwLock;
 
 use super::access::{self, Deployed};
@@ -28,6 +28,8 @@ pub struct Scenario {
     pub name: &'static str,
     /// Stops the API server: only where that is ours, and alone.
     pub own_control_plane: bool,
+    /// When it is given up.
+    pub minutes: u64,
     /// What happens.
     pub body: for<'a> fn(&'a World) -> BoxFuture<'a, Result<()>>,
 }
@@ -65,8 +67,8 @@ impl Suite {
         // Two rustls providers may be linked in; this one is meant.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let control_plane = tokio::task::spawn_blocking(ControlPlane::start).await??;
-        let file = Kubeconfig::read_from(&control_plane.kubeconfig)?;
-        let mut config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        let admin = control_plane.kubeconfig.clone();
+        let mut config = kube::Config::from_custom_kubeconfig(admin, &KubeConfigOptions::default()).await?;
         config.default_retry = false;
         let client = kube::Client::try_from(config)?;
         let version = client.apiserver_version().await.context("the cluster does not answer")?;
@@ -75,7 +77,8 @@ impl Suite {
         let deployed = Deployed::apply(&client).await?;
         let token = access::token(&client, "elbowroom", "elbowroom").await?;
         let workers = Workers::find(&client).await?;
-        let run = format!("{:06x}", (jiff_seconds() ^ (u64::from(std::process::id()) << 8)) & 0xff_ffff);
+        let run =
+            format!("{:06x}", (seconds_since_1970() ^ (u64::from(std::process::id()) << 8)) & 0xff_ffff);
         let suite =
             Self { client, run, binary, workers, deployed, control_plane, token, quiet: RwLock::new(()) };
         suite.create_priority_classes().await?;
@@ -112,7 +115,7 @@ impl Suite {
             _shared = self.quiet.read().await;
         }
         let world = World::create(self.clone(), scenario.name).await.context("set the test up")?;
-        let limit = Duration::from_secs(if scenario.name.contains("crash") { 400 } else { 150 });
+        let limit = Duration::from_secs(60 * scenario.minutes);
         let outcome = match tokio::time::timeout(limit, (scenario.body)(&world)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(anyhow::anyhow!("not finished after {limit:?}")),
@@ -130,9 +133,31 @@ impl Suite {
     /// # Errors
     /// Names what a test left behind.
     pub async fn finish(&self, failed: bool) -> Result<()> {
-        let gone = self.remove_shared().await;
+        let gone = match failed {
+            true => self.sweep().await.and(self.remove_shared().await),
+            false => self.remove_shared().await,
+        };
         self.control_plane.stop(failed || gone.is_err())?;
         gone
+    }
+
+    /// What a test that broke off may have left. After a good run there must be nothing to sweep.
+    async fn sweep(&self) -> Result<()> {
+        let mine = ListParams::default().labels(&format!("{RUN_LABEL}={}", self.run));
+        let now = DeleteParams::default();
+        for namespace in Api::<Namespace>::all(self.client.clone()).list_metadata(&mine).await?.items {
+            let Some(name) = namespace.metadata.name else { continue };
+            let at_once = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
+            let pods: Api<Pod> = Api::namespaced(self.client.clone(), &name);
+            pods.delete_collection(&at_once, &ListParams::default()).await?;
+            // It may be on its way already.
+            let _ = Api::<Namespace>::all(self.client.clone()).delete(&name, &now).await;
+        }
+        Api::<Node>::all(self.client.clone()).delete_collection(&now, &mine).await?;
+        Api::<RuntimeClass>::all(self.client.clone()).delete_collection(&now, &mine).await?;
+        Api::<ClusterRole>::all(self.client.clone()).delete_collection(&now, &mine).await?;
+        Api::<ClusterRoleBinding>::all(self.client.clone()).delete_collection(&now, &mine).await?;
+        Ok(())
     }
 
     async fn remove_shared(&self) -> Result<()> {
@@ -203,6 +228,6 @@ where
     Ok(())
 }
 
-fn jiff_seconds() -> u64 {
+fn seconds_since_1970() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

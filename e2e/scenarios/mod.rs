@@ -11,10 +11,11 @@ mod stories;
 use crate::harness::Scenario;
 
 macro_rules! scenarios {
-    ($($module:ident :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
+    ($($module:ident ($minutes:literal) :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
         vec![$($(Scenario {
             name: concat!(stringify!($module), "::", stringify!($name)),
             own_control_plane: false,
+            minutes: $minutes,
             body: |world| Box::pin($module::$name(world)),
         }),+),+]
     };
@@ -23,7 +24,7 @@ macro_rules! scenarios {
 /// All of them; the long ones first.
 pub fn all() -> Vec<Scenario> {
     let mut all = scenarios![
-        crash::{
+        crash(8)::{
             lane_1_killed_at_any_time,
             lane_2_killed_at_any_time,
             lane_3_killed_at_any_time,
@@ -31,8 +32,8 @@ pub fn all() -> Vec<Scenario> {
             before_each_write,
             after_each_write,
         },
-        stories::{a_important_pod_grows_on_a_full_node, b_exactly_enough_leaves_and_only_there},
-        golden_kubelet::{
+        stories(3)::{a_important_pod_grows_on_a_full_node, b_exactly_enough_leaves_and_only_there},
+        golden_kubelet(4)::{
             r_restart_adds_no_victim,
             l_who_is_leaving_counts_whatever_the_budget_says,
             a_low_pod_makes_room,
@@ -44,7 +45,7 @@ pub fn all() -> Vec<Scenario> {
             k2_no_victim_for_what_room_cannot_cure,
             oh_overhead_counts_as_the_kubelet_counts_it,
         },
-        golden_node::{
+        golden_node(3)::{
             c_full_pod_slots_are_not_a_shortage,
             e_neighbours_count_with_what_they_hold,
             m_nobody_leaves_for_a_node_that_is_not_ready,
@@ -53,7 +54,7 @@ pub fn all() -> Vec<Scenario> {
             x_condition_that_is_false_asks_for_nothing,
             policy_of_the_node_is_obeyed,
         },
-        pipeline::{
+        pipeline(3)::{
             pod_is_bound_and_says_so,
             emptier_node_is_preferred,
             pod_that_fits_nowhere_says_why,
@@ -64,7 +65,7 @@ pub fn all() -> Vec<Scenario> {
             anti_affinity_of_neighbours_is_respected,
             pods_of_other_schedulers_are_left_alone,
         },
-        start::{
+        start(3)::{
             pages_are_served_and_sigterm_ends_it,
             missing_rights_are_named_one_by_one,
             one_missing_right_is_named_alone,
@@ -73,12 +74,13 @@ pub fn all() -> Vec<Scenario> {
             bad_configuration_is_one_line,
             leader_election_is_warned_about,
         },
-        outage::{node_is_deleted_in_the_middle_of_a_resize},
+        outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
     ];
     // Last: it waits until it is alone, and keeps everybody else waiting.
     all.push(Scenario {
         name: "outage::api_server_is_away_for_20_s",
         own_control_plane: true,
+        minutes: 5,
         body: |world| Box::pin(outage::api_server_is_away_for_20_s(world)),
     });
     all

@@ -17,14 +17,25 @@
 //! | `p5` | | priority |
 //! | `@ns` | | namespace |
 //! | `:8080`, `:8080/UDP`, `:10.0.0.5/8080` | | host port |
+//! | `tolerates:key`, `tolerates:key=value`, `tolerates:*` | | toleration of every effect |
+//! | `on:key=value` | | node selector |
+//! | `needs:key=value` | | required node affinity; several are alternatives |
+//! | `prefers:10:key=value` | | preferred node affinity with its weight |
+//! | `apart:key=value@topology` | | required anti-affinity |
+//!
+//! Node affinity also says `key!=value`, `key`, `!key`, `key>4`, `key<4`, and `name=n1` for the node's name.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::{Cluster, PodId};
+use crate::model::labels::Requirement;
+use crate::model::node_selector::NodeTerm;
+use crate::model::placement::PodTerm;
 use crate::model::pod::{Condition, HostPort, Phase};
 use crate::model::requests::{ContainerResources, Requests};
-use crate::model::taint::{Taint, TaintEffect};
-use crate::model::{Labels, Node, Pod, Quantity, Str, Timestamp};
+use crate::model::taint::{Taint, TaintEffect, Toleration};
+use crate::model::{Labels, Node, Placement, Pod, Quantity, Selector, Str, Timestamp};
+use std::sync::Arc;
 
 /// The cluster of these lines.
 pub fn cluster(text: &str) -> Cluster {
@@ -90,6 +101,7 @@ pub fn pod(words: &str) -> Pod {
     let mut container = ContainerResources::default();
     let (mut labels, mut ports, mut held): (Vec<(Str, Str)>, _, Requests) =
         (Vec::new(), Vec::new(), Vec::new());
+    let mut placement = Placement::default();
     for word in words {
         let priority = word.strip_prefix('p').and_then(|digits| digits.parse::<i32>().ok());
         if let Some(priority) = priority {
@@ -98,6 +110,8 @@ pub fn pod(words: &str) -> Pod {
             pod.id.namespace = namespace.into();
         } else if let Some(port) = word.strip_prefix(':') {
             ports.push(host_port(port));
+        } else if let Some((kind, demand)) = word.split_once(':') {
+            demands(&mut placement, kind, demand);
         } else if let Some((key, value)) = word.split_once('=') {
             labels.push((key.into(), value.into()));
         } else if let Some((before, after)) = word.split_once("->") {
@@ -116,8 +130,65 @@ pub fn pod(words: &str) -> Pod {
     pod.resources.containers.push(container);
     pod.labels = labels.into_iter().collect::<Labels>();
     pod.ports = ports.into();
+    pod.placement = Arc::new(placement);
     pod.started = Some(Timestamp::default());
     pod
+}
+
+fn demands(placement: &mut Placement, kind: &str, demand: &str) {
+    match kind {
+        "tolerates" => {
+            let (key, value) = demand.split_once('=').unwrap_or((demand, ""));
+            let key = if key == "*" { "" } else { key };
+            let any_value = !demand.contains('=');
+            let one = Toleration { key: key.into(), any_value, value: value.into(), effect: None };
+            placement.tolerations.push(one);
+        }
+        "on" => {
+            let (key, value) = demand.split_once('=').expect("a label");
+            let others = placement.node_selector.iter().cloned();
+            placement.node_selector = others.chain([(key.into(), value.into())]).collect();
+        }
+        "needs" => placement.required.get_or_insert_default().terms.push(term(demand)),
+        "prefers" => {
+            let (weight, demand) = demand.split_once(':').expect("a weight");
+            placement.preferred.push((weight.parse().expect("a weight"), term(demand)));
+        }
+        "apart" => {
+            let (label, topology) = demand.split_once('@').expect("a topology key");
+            let (key, value) = label.split_once('=').expect("a label");
+            placement.anti_affinity.push(PodTerm {
+                selector: Some(Selector::new([Requirement::parse(key.into(), "In", vec![value.into()])])),
+                namespaces: Vec::new(),
+                namespace_selector: None,
+                topology_key: topology.into(),
+            });
+        }
+        _ => panic!("Pod: what is {kind:?}?"),
+    }
+}
+
+fn term(demand: &str) -> NodeTerm {
+    let parse = |key: &str, operator, values: &[&str]| {
+        [Requirement::parse(key.into(), operator, values.iter().map(|value| Str::from(*value)).collect())]
+    };
+    if let Some(name) = demand.strip_prefix("name=") {
+        return NodeTerm::new([], parse("metadata.name", "In", &[name]));
+    }
+    let expression = if let Some((key, value)) = demand.split_once("!=") {
+        parse(key, "NotIn", &[value])
+    } else if let Some(key) = demand.strip_prefix('!') {
+        parse(key, "DoesNotExist", &[])
+    } else if let Some((key, value)) = demand.split_once('=') {
+        parse(key, "In", &[value])
+    } else if let Some((key, value)) = demand.split_once('>') {
+        parse(key, "Gt", &[value])
+    } else if let Some((key, value)) = demand.split_once('<') {
+        parse(key, "Lt", &[value])
+    } else {
+        parse(demand, "Exists", &[])
+    };
+    NodeTerm::new(expression, [])
 }
 
 fn amount(word: &str) -> Option<(Str, Quantity)> {

@@ -58,7 +58,7 @@ impl Cluster {
         self.namespaces.get(name).map(|(labels, _)| labels.clone()).unwrap_or_default()
     }
 
-    /// Folds in a Pod. One that has finished holds nothing and is taken out like one that is gone.
+    /// Folds in a Pod. One that has finished holds nothing: take it out instead.
     pub fn apply_pod(&mut self, mut pod: Pod) -> (PodId, PodChange) {
         let charge = self.charge(&pod.resources);
         pod.resources = PodResources::default();

@@ -1,11 +1,11 @@
 //! Clients of the API server.
 //!
-//! Invariant: writes are never retried below the engine. kube retries 429, 503 and 504 of any verb by default, so
-//! that an eviction that a budget forbids would hang for minutes instead of saying so.
+//! Invariant: writes are never retried below the engine. kube retries 429, 503 and 504 of any verb by
+//! default, so that an eviction that a budget forbids would hang for minutes instead of saying so.
 
 use super::calls::root;
 use crate::config::ClientConnection;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use http::{HeaderValue, header};
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
@@ -28,8 +28,9 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// Clients for the kubeconfig that is named; else for the service account of a Pod; else for `$KUBECONFIG` or
-    /// `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and `NO_PROXY`.
+    /// Clients for the kubeconfig that is named; else for the service account of a Pod; else for
+    /// `$KUBECONFIG` or `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and
+    /// `NO_PROXY`.
     pub(super) async fn new(connection: &ClientConnection) -> Result<Self> {
         let mut config = read_config(connection.kubeconfig.as_deref()).await?;
         config.connect_timeout = Some(CONNECT_TIMEOUT);
@@ -46,14 +47,24 @@ impl Clients {
         Ok(Self { reads, writes, url })
     }
 
+    /// The same client for both, for tests.
+    #[cfg(test)]
+    pub(super) fn of(client: Client) -> Self {
+        Self { reads: client.clone(), writes: client, url: String::new() }
+    }
+
     /// Asks for the version, to learn whether anybody answers.
     pub(super) async fn greet(&self) -> Result<()> {
         let url = &self.url;
-        let seconds = START_TIMEOUT.as_secs();
-        let version = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version())
-            .await
-            .map_err(|_| anyhow!("cannot reach the API server at {url}: no answer within {seconds} s"))?
-            .map_err(|error| anyhow!("cannot reach the API server at {url}: {}", root(&error)))?;
+        let answer = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version()).await;
+        let version = match answer {
+            Ok(Ok(version)) => version,
+            Ok(Err(error)) => {
+                refuse_strangers(&error)?;
+                bail!("cannot reach the API server at {url}: {}", root(&error))
+            }
+            Err(_) => bail!("cannot reach the API server at {url}: no answer within {START_TIMEOUT:?}"),
+        };
         info!(server = url, version = version.git_version, "Connected");
         let digits = |text: &str| text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().ok();
         if digits(&version.major) == Some(1)

@@ -8,10 +8,10 @@ use super::report;
 use crate::engine::{Effect, Engine, Input, QueueName};
 use crate::model::{Span, Str, Timestamp};
 use crate::resize::Reason;
-use crate::scheduling::Counts;
 use crate::serve::{Metrics, Readiness};
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -29,7 +29,7 @@ const GAUGES_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct EngineLoop {
     pub(super) engine: Engine,
     pub(super) inputs: mpsc::Receiver<Input>,
-    pub(super) calls: std::sync::Arc<Calls>,
+    pub(super) calls: Arc<Calls>,
     pub(super) events: Events,
     pub(super) metrics: Metrics,
     pub(super) readiness: Readiness,
@@ -56,24 +56,31 @@ impl EngineLoop {
         let mut wake: Option<Timestamp> = None;
         let mut told = Told::default();
         loop {
+            // A timer would round up to the next millisecond, and the engine asks for more steps all the
+            // time.
+            let due = wake.is_some_and(|at| at <= now());
             let timer = [wake.map(instant), told.gauges_at].into_iter().flatten().min();
             let timer = timer.unwrap_or_else(|| Instant::now() + GAUGES_EVERY);
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stopped| *stopped) => return,
                 taken = self.inputs.recv_many(&mut batch, BATCH) => if taken == 0 { return },
-                () = tokio::time::sleep_until(timer) => {}
+                () = std::future::ready(()), if due => {}
+                () = tokio::time::sleep_until(timer), if !due => {}
             }
-            if wake.is_some_and(|at| at <= now()) {
+            if due || wake.is_some_and(|at| at <= now()) {
                 wake = None;
                 batch.push(Input::Tick);
             }
             for input in batch.drain(..) {
                 let began = Instant::now();
                 self.engine.step(input, now(), &mut effects);
-                let took = Span(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
+                if effects.is_empty() {
+                    continue;
+                }
+                let thought = span(began.elapsed());
                 for effect in effects.drain(..) {
-                    if let Some(at) = self.carry_out(effect, took) {
+                    if let Some(at) = self.carry_out(effect, thought) {
                         wake = Some(wake.map_or(at, |known| known.min(at)));
                     }
                 }
@@ -83,14 +90,14 @@ impl EngineLoop {
     }
 
     /// Hands one effect on; what is returned is when to step again.
-    fn carry_out(&self, effect: Effect, step: Span) -> Option<Timestamp> {
+    fn carry_out(&self, effect: Effect, thought: Span) -> Option<Timestamp> {
         match effect {
             Effect::Bind { call, pod, node } => self.calls.bind(call, pod, node),
             Effect::Evict { call, pod, dry_run } => self.calls.evict(call, pod, dry_run),
             Effect::Read { call, pod, budgets } => self.calls.read(call, pod, budgets),
             Effect::Patch { call, pod, condition } => self.calls.patch(call, pod, condition),
             Effect::Emit(event) => self.events.emit(event),
-            Effect::Report(decision) => report::report(&decision, step, &self.metrics),
+            Effect::Report(decision) => report::report(&decision, thought, &self.metrics),
             Effect::WakeAt(at) => return Some(at),
         }
         None
@@ -114,11 +121,15 @@ impl EngineLoop {
         for reason in Reason::ALL {
             self.metrics.deferred(reason, gauges.deferred.get(&reason).copied().unwrap_or_default());
         }
-        let Counts { active, backoff, unschedulable, gated } = gauges.pending;
-        self.metrics.pending(QueueName::Active, active);
-        self.metrics.pending(QueueName::Backoff, backoff);
-        self.metrics.pending(QueueName::Unschedulable, unschedulable);
-        self.metrics.pending(QueueName::Gated, gated);
+        let pending = gauges.pending;
+        for (queue, pods) in [
+            (QueueName::Active, pending.active),
+            (QueueName::Backoff, pending.backoff),
+            (QueueName::Unschedulable, pending.unschedulable),
+            (QueueName::Gated, pending.gated),
+        ] {
+            self.metrics.pending(queue, pods);
+        }
         for resource in &told.claimed {
             if !gauges.claimed.iter().any(|(claimed, _)| claimed == resource) {
                 self.metrics.claimed(resource, 0);
@@ -140,10 +151,13 @@ struct Told {
     claimed: BTreeSet<Str>,
 }
 
+fn span(duration: Duration) -> Span {
+    Span(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
+}
+
 /// The clock of the API's own time stamps.
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+    Timestamp(span(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()).0)
 }
 
 /// The instant of a time stamp, now if it has passed.
@@ -151,4 +165,80 @@ fn instant(at: Timestamp) -> Instant {
     let micros = u64::try_from((at - now()).0).unwrap_or_default();
     // A wake far away is as good as one in a day.
     Instant::now() + Duration::from_micros(micros).min(Duration::from_secs(86_400))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::driver::calls::testing::answered_each;
+    use crate::driver::client::Clients;
+    use crate::engine::{Fact, Settings};
+    use crate::wire::Converter;
+    use serde_json::{Value, json};
+
+    fn pod_and_node() -> [Input; 2] {
+        let mut converter = Converter::new([]);
+        let container = json!({"name": "c", "resources": {"requests": {"cpu": "1"}}});
+        let pod: Value = json!({
+            "metadata": {"name": "p", "namespace": "ns", "uid": "u1"},
+            "spec": {"schedulerName": "elbowroom", "containers": [container]},
+        });
+        let node: Value = json!({
+            "metadata": {"name": "n1", "uid": "n1"},
+            "status": {
+                "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        });
+        let pod = converter.pod(serde_json::from_value(pod).unwrap()).unwrap();
+        let node = converter.node(serde_json::from_value(node).unwrap()).unwrap();
+        [Input::Pod(Fact::Apply(Box::new(pod))), Input::Node(Fact::Apply(Box::new(node)))]
+    }
+
+    fn begin_all() -> [Input; 4] {
+        [
+            Input::Pod(Fact::Begin),
+            Input::Node(Fact::Begin),
+            Input::Budget(Fact::Begin),
+            Input::Namespace(Fact::Begin),
+        ]
+    }
+
+    fn end_all() -> [Input; 4] {
+        [Input::Pod(Fact::End), Input::Node(Fact::End), Input::Budget(Fact::End), Input::Namespace(Fact::End)]
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_pod_that_is_seen_is_bound_and_told_of_once_the_lists_are_complete() {
+        let (client, mut seen) = answered_each(vec![(201, json!({})), (201, json!({}))]);
+        let clients = Clients::of(client.clone());
+        let (stopping, stop) = watch::channel(false);
+        let (to_engine, inputs) = mpsc::channel(WAITING_INPUTS);
+        let (metrics, readiness) = (Metrics::new().unwrap(), Readiness::new());
+        let engine_loop = EngineLoop {
+            engine: Engine::new(Settings::default()),
+            inputs,
+            calls: Arc::new(Calls::start(&clients, Converter::new([]), &to_engine, &stop)),
+            events: Events::start(client, metrics.clone(), stop.clone()),
+            metrics,
+            readiness: readiness.clone(),
+            stop,
+        };
+        let ended = engine_loop.start().unwrap();
+        for input in begin_all().into_iter().chain(pod_and_node()) {
+            to_engine.send(input).await.unwrap();
+        }
+        assert!(seen.try_recv().is_err(), "nothing is decided on half a list");
+        for input in end_all() {
+            to_engine.send(input).await.unwrap();
+        }
+        let bound = seen.recv().await.unwrap();
+        assert_eq!(bound.line, "POST /api/v1/namespaces/ns/pods/p/binding?");
+        assert_eq!(bound.body["target"]["name"], "n1");
+        assert_eq!(seen.recv().await.unwrap().body["reason"], "Scheduled");
+        assert!(readiness.waiting().is_empty());
+        stopping.send(true).unwrap();
+        ended.await.unwrap();
+    }
 }

@@ -1,7 +1,7 @@
 //! Events of `events.k8s.io/v1`.
 //!
-//! Invariant: an event never holds anything back. It waits in a bounded queue, is dropped and counted when that is
-//! full, and is not tried again.
+//! Invariant: an event never holds anything back. It waits in a bounded queue, is dropped and counted when
+//! that is full, and is not tried again.
 
 use super::calls::{Failure, Lane, within};
 use crate::engine::Event;
@@ -144,7 +144,8 @@ impl SeriesBook {
 }
 
 fn reference(pod: &PodRef) -> Value {
-    json!({"apiVersion": "v1", "kind": "Pod", "namespace": &*pod.namespace, "name": &*pod.name, "uid": &*pod.uid})
+    let PodRef { namespace, name, uid } = pod;
+    json!({"apiVersion": "v1", "kind": "Pod", "namespace": &**namespace, "name": &**name, "uid": &**uid})
 }
 
 /// A time in the form of `metav1.MicroTime`.

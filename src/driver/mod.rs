@@ -1,6 +1,7 @@
 //! The shell around the engine: watches in, calls out.
 //!
-//! Invariant: nothing here decides. Each effect becomes one call, each call one answer, each watch event one fact.
+//! Invariant: nothing here decides. Each effect becomes one call, each call one answer, each watch event one
+//! fact.
 
 mod calls;
 mod client;

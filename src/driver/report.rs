@@ -1,10 +1,11 @@
 //! Decisions as log lines and metrics.
 //!
-//! Invariant: one line for each decision; what changes the world is `info`, what people must look after `warn`,
-//! what happens to every Pod `debug`.
+//! Invariant: one line for each decision; what changes the world is `info`, what people must look after
+//! `warn`, what happens to every Pod `debug`.
 
 use crate::engine::{Decision, EvictAnswer};
 use crate::model::{PodRef, Span};
+use crate::resize::Reason;
 use crate::serve::Metrics;
 use crate::serve::labels::{AttemptResult, Operation};
 use std::fmt;
@@ -31,8 +32,8 @@ impl fmt::Display for All<'_> {
     }
 }
 
-/// Logs one decision and counts it. `step` is how long the engine took to decide.
-pub(super) fn report(decision: &Decision, step: Span, metrics: &Metrics) {
+/// Logs one decision and counts it; `thought` is how long the step took that made it.
+pub(super) fn report(decision: &Decision, thought: Span, metrics: &Metrics) {
     match decision {
         Decision::Assumed { pod, node } => debug!(pod = %Named(pod), %node, "Binding pod"),
         Decision::Scheduled { pod, node, profile, attempts, waited, took } => {
@@ -41,11 +42,11 @@ pub(super) fn report(decision: &Decision, step: Span, metrics: &Metrics) {
             metrics.placed(*attempts, *waited);
         }
         Decision::Unschedulable { pod, profile, message } => {
-            debug!(pod = %Named(pod), message, "Unable to schedule pod");
-            metrics.attempt(AttemptResult::Unschedulable, profile, step);
+            debug!(pod = %Named(pod), why = message, "Unable to schedule pod");
+            metrics.attempt(AttemptResult::Unschedulable, profile, thought);
         }
         Decision::BindFailed { pod, node, profile, message, took } => {
-            warn!(pod = %Named(pod), %node, message, "Binding failed; the pod is tried again");
+            warn!(pod = %Named(pod), %node, why = message, "Binding failed; the pod is tried again");
             metrics.attempt(AttemptResult::Error, profile, *took);
         }
         Decision::PreferencesIgnored { pod, what } => {
@@ -71,8 +72,12 @@ fn report_resize(decision: &Decision, metrics: &Metrics) {
             metrics.evicted(Operation::InPlaceResize, answer.into());
         }
         Decision::Resize { pod, node, reason, message } => {
-            let reason_name = reason.as_str();
-            info!(pod = %Named(pod), %node, reason = reason_name, message, "Deferred resize");
+            let (pod, label) = (Named(pod), reason.as_str());
+            match reason {
+                // Told by `Decision::Preempting` already, with its victims.
+                Reason::Preempting => debug!(%pod, %node, reason = label, why = message, "Deferred resize"),
+                _ => info!(%pod, %node, reason = label, why = message, "Deferred resize"),
+            }
             metrics.resize_decided(*reason);
         }
         Decision::ResizeEnded { pod, outcome, preempted, waited } => {
@@ -103,16 +108,16 @@ fn report_eviction(preemptor: &PodRef, victim: &PodRef, node: &str, answer: &Evi
         EvictAnswer::Evicted => info!(%pod, %preemptor, node, "Evicted pod"),
         EvictAnswer::Gone => info!(%pod, %preemptor, node, "Pod to evict is gone already"),
         EvictAnswer::Budget(message) => {
-            info!(%pod, %preemptor, node, message, "A budget forbids the eviction")
+            info!(%pod, %preemptor, node, why = message, "A budget forbids the eviction")
         }
         EvictAnswer::StaleBudget(message)
         | EvictAnswer::Throttled(message)
         | EvictAnswer::Conflict(message) => {
-            info!(%pod, %preemptor, node, message, "Eviction has to wait");
+            info!(%pod, %preemptor, node, why = message, "Eviction has to wait");
         }
-        EvictAnswer::Error(message) => warn!(%pod, %preemptor, node, message, "Eviction failed"),
+        EvictAnswer::Error(message) => warn!(%pod, %preemptor, node, why = message, "Eviction failed"),
         EvictAnswer::Unknown(message) => {
-            warn!(%pod, %preemptor, node, message, "Eviction got no answer; looking again");
+            warn!(%pod, %preemptor, node, why = message, "Eviction got no answer; looking again");
         }
     }
 }
@@ -121,7 +126,6 @@ fn report_eviction(preemptor: &PodRef, victim: &PodRef, node: &str, answer: &Evi
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::model::Span;
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
@@ -143,7 +147,7 @@ mod tests {
         let writer = lines.clone();
         let subscriber =
             tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone()).finish();
-        tracing::subscriber::with_default(subscriber, || report(decision, Span::default(), &metrics));
+        tracing::subscriber::with_default(subscriber, || report(decision, Span::from_millis(2), &metrics));
         let line = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap_or_default();
         (line, String::from_utf8(metrics.render().unwrap()).unwrap())
     }
@@ -174,6 +178,19 @@ mod tests {
         assert_eq!((&line["pod"], &line["preemptor"]), (&"ns/a".into(), &"ns/web".into()));
         let counted = "scheduler_evictions_total{operation=\"in_place_resize\",result=\"pdb\"} 1\n";
         assert!(metrics.contains(counted));
+    }
+
+    #[test]
+    fn an_attempt_that_found_no_node_lasted_as_long_as_its_step() {
+        let (_, metrics) = told(&Decision::Unschedulable {
+            pod: pod("web"),
+            profile: "elbowroom".into(),
+            message: "0/1 nodes are available".into(),
+        });
+        let family = "scheduler_scheduling_attempt_duration_seconds_sum";
+        assert!(
+            metrics.contains(&format!("{family}{{profile=\"elbowroom\",result=\"unschedulable\"}} 0.002\n"))
+        );
     }
 
     #[test]

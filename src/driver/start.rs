@@ -25,9 +25,8 @@ const LAST_CALLS: Duration = Duration::from_secs(5);
 
 /// Schedules Pods until SIGTERM or SIGINT.
 ///
-/// # Errors
-/// The address is taken, the API server cannot be reached or does not know us, a right is missing, or the engine
-/// has ended.
+/// # Errors The address is taken, the API server cannot be reached or does not know us, a right is missing,
+/// or the engine has ended.
 pub async fn run(config: Config, http_address: SocketAddr) -> Result<()> {
     let server = Server::bind(http_address).await?;
     let metrics = Metrics::new().context("cannot set up metrics")?;

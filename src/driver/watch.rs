@@ -1,7 +1,7 @@
 //! Watches, one task for each kind.
 //!
-//! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and counted; it
-//! keeps the last form that could be.
+//! Invariant: every event of the API becomes one fact, in order. What cannot be read is told by name and
+//! counted; it keeps the last form that could be.
 
 use super::calls::{root, said as status_said};
 use crate::engine::{Fact, Input, Namespace};
@@ -140,7 +140,10 @@ async fn watch<K: Watched>(
                         error!(kind, problem, "Object cannot be read; no decision sees its change");
                         metrics.unreadable(&kind);
                     }
-                    Said::Expired => debug!(kind, "Watch has expired; listing again"),
+                    Said::Expired => {
+                        debug!(kind, "Watch has expired; listing again");
+                        pause = FIRST_PAUSE;
+                    }
                     Said::Failed(problem) if !interrupted => {
                         warn!(kind, problem, "Watch is interrupted; trying again");
                         interrupted = true;
@@ -209,6 +212,7 @@ fn said(failure: &watcher::Error) -> Said {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::super::calls::testing::{answered_each, status};
     use super::*;
     use kube::core::Status;
     use serde_json::{Value, json};
@@ -247,8 +251,23 @@ mod tests {
         assert_eq!(pod.id.name, "p");
     }
 
+    #[tokio::test]
+    async fn a_server_that_streams_no_lists_is_asked_for_pages() {
+        let refused = status(422, "Invalid", "sendInitialEvents: Forbidden: the feature is off");
+        let node = json!({"metadata": {"name": "n1", "resourceVersion": "6"}});
+        let list = json!({"metadata": {"resourceVersion": "7"}, "items": [node]});
+        let (client, mut seen) = answered_each(vec![(422, refused), (200, list)]);
+        let (to_engine, mut inputs) = mpsc::channel(8);
+        start::<wire::Node>(&client, Converter::new([]), &Metrics::new().unwrap(), &to_engine);
+        assert!(matches!(inputs.recv().await, Some(Input::Node(Fact::Begin))));
+        assert!(matches!(inputs.recv().await, Some(Input::Node(Fact::Apply(node))) if node.name == "n1"));
+        assert!(matches!(inputs.recv().await, Some(Input::Node(Fact::End))));
+        assert!(seen.recv().await.unwrap().line.contains("sendInitialEvents=true"));
+        assert!(seen.recv().await.unwrap().line.starts_with("GET /api/v1/nodes?&limit=500"));
+    }
+
     #[test]
-    fn a_server_that_streams_no_lists_is_recognised() {
+    fn only_a_refused_stream_means_pages() {
         let refused = |code, text: &str| {
             let status = Status::failure(text, "Invalid").with_code(code);
             no_streaming(&watcher::Error::WatchStartFailed(kube::Error::Api(status.boxed())))

@@ -3,10 +3,11 @@
 //! Invariant: a condition is written on change only, one write at a time, and the last one wanted wins.
 
 use super::answer::{Answer, PatchAnswer};
-use super::effect::{ConditionPatch, ConditionValue, Effect, REPORT_CONDITION, SCHEDULED_CONDITION};
+use super::effect::{ConditionPatch, ConditionValue, Effect};
 use super::{Call, Engine};
 use crate::cluster::PodId;
 use crate::model::pod::Condition;
+use crate::model::pod::{REPORT_CONDITION, SCHEDULED_CONDITION};
 use crate::model::{Pod, PodRef, Span, Str, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 

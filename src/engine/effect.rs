@@ -77,12 +77,6 @@ pub struct ConditionValue {
     pub since: Option<Timestamp>,
 }
 
-/// The condition type by which a growing Pod says how its room is coming.
-pub const REPORT_CONDITION: &str = "elbowroom.dev/PodResizePreemption";
-
-/// The condition type of the API for placement.
-pub const SCHEDULED_CONDITION: &str = "PodScheduled";
-
 /// An `events.k8s.io/v1` Event on a Pod.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {

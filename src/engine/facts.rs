@@ -62,7 +62,7 @@ impl Engine {
         self.follow_report(id);
         self.follow_placement(id, &change, now);
         if newly_deferred {
-            // Until now its wish was kept from everybody; a claim that is not held yields to more important Pods.
+            // Until now its wish was kept from everybody; what is only claimed yields to more important Pods.
             self.waiting.wake(ClusterEvent::AssignedPodScaleDown, now);
         }
         self.follow_actuation(id, in_force, now, effects);

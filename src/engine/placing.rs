@@ -4,9 +4,10 @@
 
 use super::answer::{Answer, BindAnswer};
 use super::decision::Decision;
-use super::effect::{ConditionValue, Effect, Event, SCHEDULED_CONDITION};
+use super::effect::{ConditionValue, Effect, Event};
 use super::{Call, Engine};
 use crate::cluster::{NodeId, PodChange, PodId, PodRow};
+use crate::model::pod::SCHEDULED_CONDITION;
 use crate::model::{PodRef, Span, Str, Timestamp};
 use crate::scheduling::{ClusterEvent, Failure, FitError, Outcome};
 

@@ -4,9 +4,10 @@
 
 use super::answer::{Answer, EvictAnswer};
 use super::decision::Decision;
-use super::effect::{ConditionValue, Effect, Event, REPORT_CONDITION};
+use super::effect::{ConditionValue, Effect, Event};
 use super::{Call, Engine};
 use crate::cluster::PodId;
+use crate::model::pod::REPORT_CONDITION;
 use crate::model::{Budget, Pod, PodRef, Str, Timestamp};
 use crate::resize::{Answered, Ask, Order, Outcome, Reply, ResizeEvent};
 use crate::scheduling::ClusterEvent;

@@ -8,6 +8,12 @@ use super::requests::PodResources;
 use super::{Span, Str, Timestamp};
 use std::sync::Arc;
 
+/// The condition type by which a growing Pod says how its room is coming.
+pub const REPORT_CONDITION: &str = "elbowroom.dev/PodResizePreemption";
+
+/// The condition type of the API for placement.
+pub const SCHEDULED_CONDITION: &str = "PodScheduled";
+
 /// How to address a Pod, and which Pod of that name is meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PodRef {

@@ -92,4 +92,6 @@ fn nominated(cluster: &Cluster, pod: &PodRow) -> Option<NodeId> {
 }
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod tests;

@@ -36,9 +36,9 @@ impl Key {
 }
 
 impl std::fmt::Display for Key {
-    /// The name alone in namespace `default`, else `namespace/name`.
+    /// The name alone in namespace `default` and where there is no namespace, else `namespace/name`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.namespace == "default" {
+        if self.namespace.is_empty() || self.namespace == "default" {
             f.write_str(&self.name)
         } else {
             write!(f, "{}/{}", self.namespace, self.name)

@@ -1,7 +1,7 @@
 //! Resource lists, parsed while they are read.
 //!
-//! Invariant: a text that is no quantity does not stop the parser; it is kept, and conversion refuses the object
-//! by its name.
+//! Invariant: a text that is no quantity does not stop the parser; it is kept, and conversion refuses the
+//! object by its name.
 
 use crate::model::Quantity;
 use serde::de::{Error, MapAccess, Visitor};

@@ -1,7 +1,7 @@
 //! The API objects as they come over the wire, reduced to the fields that facts need, and their conversion.
 //!
-//! Invariant: a field that is not named here is skipped by the parser and never allocated; managed fields least
-//! of all. Priority classes are not read: admission has already written `spec.priority`.
+//! Invariant: a field that is not named here is skipped by the parser and never allocated; managed fields
+//! least of all. Priority classes are not read: admission has already written `spec.priority`.
 
 mod amounts;
 mod budget;

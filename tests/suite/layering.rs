@@ -1,5 +1,6 @@
 //! The arrows between layers, as `docs/architecture.md` draws them.
 
+use crate::documentation::{quoted, read, rows};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +149,19 @@ fn faults(layer: &Layer) -> Vec<String> {
 fn no_layer_knows_more_than_it_should() {
     let faults: Vec<String> = LAYERS.iter().flat_map(faults).collect();
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn the_architecture_page_has_the_same_table() {
+    let page = read("docs/architecture.md");
+    let told: Vec<_> = rows(&page).filter(|row| row.len() == 4).collect();
+    for layer in LAYERS {
+        let row = told.iter().find(|row| quoted(row[0]) == [layer.name]);
+        let row = row.unwrap_or_else(|| panic!("{} is not in docs/architecture.md", layer.name));
+        assert_eq!(quoted(row[2]), layer.layers, "{}", layer.name);
+        let crates = if layer.crates == PURE { vec!["pure"] } else { layer.crates.to_vec() };
+        assert_eq!(row[3].split(", ").collect::<Vec<_>>(), crates, "{}", layer.name);
+    }
 }
 
 #[test]

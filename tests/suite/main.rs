@@ -2,10 +2,11 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod command_line;
+mod documentation;
 mod footprints;
 mod layering;
 mod placing;
 mod quantities;
 mod resize;
-mod scenarios;
+mod simulation;
 mod world;

@@ -1,6 +1,7 @@
 //! `POST pods/binding`.
 //!
-//! Invariant: the UID goes along, so that a Pod made anew under the same name is not bound by an old decision.
+//! Invariant: the UID goes along, so that a Pod made anew under the same name is not bound by an old
+//! decision.
 
 use super::{Failure, pods, within};
 use crate::engine::BindAnswer;

@@ -1,7 +1,7 @@
 //! `POST pods/eviction`.
 //!
-//! Invariant: the body is a `policy/v1` Eviction with the UID as precondition. kube's own `evict` writes its delete
-//! options under a name that the server does not read, so the precondition would be lost.
+//! Invariant: the body is a `policy/v1` Eviction with the UID as precondition. kube's own `evict` writes its
+//! delete options under a name that the server does not read, so the precondition would be lost.
 
 use super::{Failure, pods, within};
 use crate::engine::EvictAnswer;

@@ -68,7 +68,8 @@ fn refused(error: &kube::Error) -> bool {
     })
 }
 
-/// The error and its causes. The standard library's `source` of an `io::Error` skips the error it was made from.
+/// The error and its causes. The standard library's `source` of an `io::Error` skips the error it was made
+/// from.
 fn causes<'a>(error: &'a kube::Error) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     iter::successors(Some(error as &(dyn Error + 'static)), |one| {
         let one: &'a (dyn Error + 'static) = *one;
@@ -89,8 +90,7 @@ pub(in crate::driver) fn root(error: &kube::Error) -> String {
 
 /// What a status says, in one line.
 pub(in crate::driver) fn said(status: &Status) -> String {
-    let text = if status.message.is_empty() { &status.reason } else { &status.message };
-    match text.trim() {
+    match status.message.trim() {
         "" => format!("HTTP status {}", status.code),
         text => text.split_whitespace().collect::<Vec<_>>().join(" "),
     }

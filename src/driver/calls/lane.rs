@@ -1,7 +1,7 @@
 //! A lane: calls of one kind, started in order, a bounded number at a time.
 //!
-//! Invariant: entering never waits, so the engine never does. What waits is small; a future exists only for what
-//! is in flight.
+//! Invariant: entering never waits, so the engine never does. What waits is small; a future exists only for
+//! what is in flight.
 
 use std::future::Future;
 use std::sync::Arc;

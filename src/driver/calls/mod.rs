@@ -1,7 +1,7 @@
 //! Calls to the API server, one file for each kind.
 //!
-//! Invariant: every call that the engine asked for is answered once, with what is known and no more: where a write
-//! may have happened, the answer says so.
+//! Invariant: every call that the engine asked for is answered once, with what is known and no more: where a
+//! write may have happened, the answer says so.
 
 mod bind;
 mod evict;

@@ -1,6 +1,7 @@
 //! `PATCH pods/status`: one condition, merged by its type.
 //!
-//! Invariant: the UID goes along. It cannot be changed, so that a Pod made anew under the same name refuses the patch.
+//! Invariant: the UID goes along. It cannot be changed, so that a Pod made anew under the same name refuses
+//! the patch.
 
 use super::{Failure, pods, within};
 use crate::engine::{ConditionPatch, PatchAnswer};

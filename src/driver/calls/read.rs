@@ -1,7 +1,7 @@
 //! Reads of a Pod and of budgets, past the watch.
 //!
-//! Invariant: without a resource version the server answers from its storage, so what is read is no older than the
-//! question.
+//! Invariant: without a resource version the server answers from its storage, so what is read is no older
+//! than the question.
 
 use super::{Failure, pods, within};
 use crate::engine::Answer;

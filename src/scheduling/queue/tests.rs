@@ -397,3 +397,71 @@ mod bookkeeping {
         assert_eq!(queue.counts(), Counts { active: 1, ..Counts::default() });
     }
 }
+
+mod any_order {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Add(u32, bool),
+        Update(u32, i32, bool),
+        Remove(u32),
+        Pop,
+        Fail(u32, Option<Plugin>),
+        Wake(ClusterEvent),
+        Later(i64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let plugin = prop::sample::select(Plugin::ALL.to_vec());
+        let event = prop::sample::select(ClusterEvent::ALL.to_vec());
+        prop_oneof![
+            (0..6u32, any::<bool>()).prop_map(|(pod, gated)| Step::Add(pod, gated)),
+            (0..6u32, -2..3, any::<bool>())
+                .prop_map(|(pod, priority, gated)| Step::Update(pod, priority, gated)),
+            (0..6u32).prop_map(Step::Remove),
+            Just(Step::Pop),
+            (0..6u32, prop::option::of(plugin)).prop_map(|(pod, plugin)| Step::Fail(pod, plugin)),
+            event.prop_map(Step::Wake),
+            (0..400i64).prop_map(Step::Later),
+        ]
+    }
+
+    fn act(queue: &mut Queue, step: Step, now: &mut Timestamp) {
+        match step {
+            Step::Add(pod, gated) => queue.add(PodId(pod), 0, gated, *now),
+            Step::Update(pod, priority, gated) => queue.update(PodId(pod), priority, gated, true, *now),
+            Step::Remove(pod) => drop(queue.remove(PodId(pod))),
+            Step::Pop => drop(queue.pop(*now)),
+            Step::Fail(pod, plugin) => {
+                queue.fail(PodId(pod), plugin.map_or(Failure::Error, rejected), *now);
+            }
+            Step::Wake(event) => queue.wake(event, *now),
+            Step::Later(seconds) => {
+                *now = *now + Span::from_seconds(seconds);
+                queue.flush(*now);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_pod_is_lost_and_none_is_in_two_lists(steps in prop::collection::vec(step(), 0..60)) {
+            let (mut queue, mut now) = (Queue::new(QueueSettings::default()), at(1));
+            for step in steps {
+                act(&mut queue, step, &mut now);
+                let flying = queue.entries.values().filter(|e| matches!(e.place, Place::InFlight { .. }));
+                let Counts { active, backoff, unschedulable, gated } = queue.counts();
+                let waiting = active + backoff + unschedulable + gated;
+                prop_assert_eq!(waiting + flying.count(), queue.entries.len());
+            }
+            // Time alone brings every Pod back that no gate holds and nobody tries.
+            let expected = queue.counts().active + queue.counts().backoff + queue.counts().unschedulable;
+            queue.flush(now + Span::from_seconds(1000));
+            prop_assert_eq!(drain(&mut queue, now).len(), expected);
+            let rejected: usize = Plugin::ALL.into_iter().map(|plugin| queue.rejected_by(plugin)).sum();
+            prop_assert_eq!(rejected, 0);
+        }
+    }
+}

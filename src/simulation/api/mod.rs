@@ -7,6 +7,8 @@ mod disruption;
 mod eviction;
 mod lifecycle;
 mod resize;
+#[cfg(test)]
+mod tests;
 
 pub use disruption::SETTLING;
 pub use resize::Resize;

@@ -6,6 +6,8 @@
 mod admit;
 mod resize;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use admit::Refused;
 pub use status::running;

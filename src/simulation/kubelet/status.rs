@@ -187,7 +187,7 @@ fn total(pod: &Pod, allocated: &Allocation, facts: &mut Facts) -> Amounts {
     for one in spec.containers.iter_mut().chain(spec.init_containers.iter_mut().flatten()) {
         one.resources = allocated.get(&one.name).cloned();
     }
-    let Some(fact) = facts.pod(&copy) else { return Amounts::new() };
+    let Some(fact) = facts.imagined(&copy) else { return Amounts::new() };
     let list = footprint(&fact.resources).desired.into_iter();
     list.map(|(name, amount)| {
         let unit = if name == "cpu" { "m" } else { "" };

@@ -65,15 +65,11 @@ impl Known {
         } else {
             format!("one of {}", names.join(", "))
         };
-        Err(Fault::new(at, format!("no {kind} `{}`, expected {expected}", shown(key))))
+        Err(Fault::new(at, format!("no {kind} `{key}`, expected {expected}")))
     }
 
     /// Containers of a Pod.
     pub(super) fn containers(&self, pod: &Key) -> &[String] {
         self.0.get(&("Pod", pod.clone())).map_or(&[], Vec::as_slice)
     }
-}
-
-fn shown(key: &Key) -> String {
-    if key.namespace.is_empty() { key.name.clone() } else { key.to_string() }
 }

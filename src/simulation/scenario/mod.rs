@@ -28,6 +28,8 @@ mod known;
 mod located;
 mod manifest;
 mod step;
+#[cfg(test)]
+mod tests;
 
 use known::Known;
 

@@ -202,5 +202,5 @@ fn share(fields: &Fields<'_>, name: &str) -> Result<Option<IntOrString>, Fault> 
 }
 
 fn expected(name: &str, what: &str, node: &Node) -> Fault {
-    Fault::new(node.at, format!("{name}: found {node}, expected {what}"))
+    Fault::new(node.at, format!("{name}: expected {what}, found {node}"))
 }

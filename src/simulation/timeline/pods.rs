@@ -3,7 +3,7 @@
 //! Invariant: only what a reader can see in the object is told, oldest cause first.
 
 use super::amount::quantity;
-use crate::engine::effect::REPORT_CONDITION;
+use crate::model::pod::REPORT_CONDITION;
 use crate::simulation::objects::{Amounts, PodExt, exact, requests};
 use k8s_openapi::api::core::v1::Pod;
 

@@ -7,7 +7,7 @@ use super::pods::{allocated, desired, restarts};
 use super::render::{seconds, wrapped};
 use super::{WIDTH, pods};
 use crate::engine::Decision;
-use crate::engine::effect::REPORT_CONDITION;
+use crate::model::pod::REPORT_CONDITION;
 use crate::model::{PodRef, Timestamp};
 use crate::simulation::api::Change;
 use crate::simulation::objects::{Amounts, Key, PodExt, allocatable, exact};
@@ -56,7 +56,10 @@ pub(super) fn text(world: &World) -> String {
     }
     let mut out = "How it ended\n------------\n".to_owned();
     for (key, growth) in &growths {
-        let Some(pod) = pods.get(key).or_else(|| world.first().pods.get(key)) else { continue };
+        let Some(pod) = pods.get(key) else {
+            paragraph(&mut out, &format!("{key} is gone."));
+            continue;
+        };
         for sentence in story(key, pod, growth) {
             paragraph(&mut out, &sentence);
         }

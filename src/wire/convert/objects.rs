@@ -4,7 +4,7 @@
 
 use super::placement::taint_effect;
 use super::{Converter, Problem, Unreadable, name, timestamp};
-use crate::engine::Namespace;
+use crate::model::Namespace;
 use crate::model::taint::Taint;
 use crate::model::{Budget, Node};
 use crate::wire;

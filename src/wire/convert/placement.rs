@@ -1,6 +1,7 @@
 //! Where a Pod may run.
 //!
-//! Invariant: every demand on the node becomes either a checked part of the placement or an `Unsupported` one.
+//! Invariant: every demand on the node becomes either a checked part of the placement or an `Unsupported`
+//! one.
 
 use super::Converter;
 use crate::model::Placement;

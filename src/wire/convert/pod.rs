@@ -3,8 +3,8 @@
 //! Invariant: defaults are those of the API; admission has written the priority, so none is 0.
 
 use super::{Converter, Problem, Unreadable, name, timestamp};
-use crate::engine::effect::{REPORT_CONDITION, SCHEDULED_CONDITION};
 use crate::model::pod::{Condition, Controller, Phase};
+use crate::model::pod::{REPORT_CONDITION, SCHEDULED_CONDITION};
 use crate::model::{Labels, Pod, PodRef, Span};
 use crate::wire::pod::{self as wire, PodCondition};
 use kube::core::ObjectMeta;

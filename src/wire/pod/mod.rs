@@ -1,7 +1,7 @@
 //! A Pod on the wire.
 //!
-//! Invariant: one field here for each field that a fact needs; images, commands, mounts, probes and environments
-//! are skipped by the parser.
+//! Invariant: one field here for each field that a fact needs; images, commands, mounts, probes and
+//! environments are skipped by the parser.
 
 mod affinity;
 mod spec;

@@ -96,7 +96,8 @@ fn a_pod_that_waits_for_a_port_is_tried_when_the_port_is_given_back() {
     world.settle();
     assert_eq!(
         world.why("new"),
-        "FailedScheduling: 0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
+        "FailedScheduling: 0/1 nodes are available: \
+         1 node(s) didn't have free ports for the requested pod ports."
     );
     world.gone(user);
     assert_eq!(world.settle(), ["new on n1"]);
@@ -151,7 +152,8 @@ fn a_pod_kept_off_by_a_guard_is_tried_when_the_guard_goes() {
     world.settle();
     assert_eq!(
         world.why("new"),
-        "FailedScheduling: 0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules."
+        "FailedScheduling: 0/1 nodes are available: \
+         1 node(s) didn't satisfy existing pods anti-affinity rules."
     );
     world.gone(guard);
     assert_eq!(world.settle(), ["new on n1"]);

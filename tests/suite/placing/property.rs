@@ -1,4 +1,4 @@
-//! Random histories: the tables always equal the sum of what was told and decided, and no room is given twice.
+//! Random histories: the tables equal the sum of what was told and decided, and no room is given twice.
 
 use super::support::*;
 use super::world::*;
@@ -40,7 +40,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Fate::LostBefore),
     ];
     prop_oneof![
-        4 => (1u8..5, 0u8..3, any::<bool>()).prop_map(|(cpu, priority, again)| Step::Create { cpu, priority, again }),
+        4 => (1u8..5, 0u8..3, any::<bool>())
+            .prop_map(|(cpu, priority, again)| Step::Create { cpu, priority, again }),
         2 => any::<u8>().prop_map(Step::Delete),
         1 => (any::<u8>(), 1u8..6, any::<bool>())
             .prop_map(|(pod, cpu, deferred)| Step::Resize { pod, cpu, deferred }),
@@ -220,13 +221,12 @@ impl History {
     }
 
     fn answer_binding(&mut self, call: CallId, uid: &str, node: &str, fate: Fate) {
-        if matches!(fate, Fate::Yes | Fate::LostAfter) {
-            if let Some(pod) = self.pods.get_mut(uid) {
-                assert!(pod.node.is_none(), "{uid} was bound twice");
-                pod.node = Some(node.into());
-                let pod = pod.clone();
-                self.publish(&pod, false);
-            }
+        let happens = matches!(fate, Fate::Yes | Fate::LostAfter);
+        if let Some(pod) = self.pods.get_mut(uid).filter(|_| happens) {
+            assert!(pod.node.is_none(), "{uid} was bound twice");
+            pod.node = Some(node.into());
+            let pod = pod.clone();
+            self.publish(&pod, false);
         }
         let exists = self.pods.contains_key(uid);
         let answer = match fate {
@@ -296,11 +296,12 @@ proptest! {
     fn our_own_bindings_never_overcommit_a_node(steps in prop::collection::vec(step(), 1..80)) {
         let mut history = History::new();
         // Without resizes and with nodes of one size: whatever is too much is our own doing.
-        for step in steps.into_iter().filter(|step| !matches!(step, Step::Resize { .. } | Step::Node { .. })) {
+        let ours = |step: &Step| !matches!(step, Step::Resize { .. } | Step::Node { .. });
+        for step in steps.into_iter().filter(ours) {
             history.act(step);
             for name in NODES {
-                let on_it = history.pods.values().filter(|pod| pod.node.as_ref().is_some_and(|at| *at == *name));
-                let used: i64 = on_it.map(reserved).sum();
+                let there = |pod: &&Pod| pod.node.as_ref().is_some_and(|at| *at == *name);
+                let used: i64 = history.pods.values().filter(there).map(reserved).sum();
                 prop_assert!(used <= 8000, "{name} has {used}m of 8000m");
             }
         }

@@ -1,9 +1,8 @@
 //! A willing API server around the engine, and the Pods that wait for it.
 
 use crate::world::*;
-use elbowroom::engine::effect::SCHEDULED_CONDITION;
 use elbowroom::engine::{Answer, BindAnswer, CallId, Effect, Input, PatchAnswer, Profile};
-use elbowroom::model::pod::{Condition, HostPort, Phase};
+use elbowroom::model::pod::{Condition, HostPort, Phase, SCHEDULED_CONDITION};
 use elbowroom::model::requests::{ContainerResources, Requests};
 use elbowroom::model::{Node, Placement, Pod, Str};
 use elbowroom::resize::ResizePolicy;
@@ -123,8 +122,8 @@ impl World {
         self.see(pod);
     }
 
-    /// Says yes to everything until nothing more is asked, and shows what came of it. Returns the bindings in their
-    /// order; everything else that was asked is left to look at.
+    /// Says yes to everything until nothing more is asked, and shows what came of it. Returns the bindings in
+    /// their order; everything that was asked is left to look at.
     pub fn settle(&mut self) -> Vec<String> {
         let mut placed = Vec::new();
         for _ in 0..1000 {

@@ -88,7 +88,7 @@ fn a_status_that_was_not_stored_is_written_again() {
     assert_eq!(conditions(&world), [format!("false Unschedulable: {FULL}")]);
 }
 
-/// The watch still shows the first message while the second is on its way: the first must be written once more.
+/// The watch still shows the first message while the second is on its way: the first is written once more.
 #[test]
 fn the_last_message_wins_however_late_the_watch_is() {
     let mut world = stuck();

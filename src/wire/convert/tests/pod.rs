@@ -50,7 +50,10 @@ fn a_static_pod_is_known_by_its_mirror_annotation() {
 
 #[test]
 fn only_an_owner_that_controls_is_the_controller() {
-    let owner = |kind: &str, controller: bool| json!({"apiVersion": "v1", "kind": kind, "name": "o", "uid": kind, "controller": controller});
+    let owner = |kind: &str, controller: bool| {
+        let (uid, name) = (kind, "o");
+        json!({"apiVersion": "v1", "kind": kind, "name": name, "uid": uid, "controller": controller})
+    };
     let owners = json!({"ownerReferences": [owner("Node", false), owner("ReplicaSet", true)]});
     assert_eq!(with_metadata(owners).controller.unwrap().kind, "ReplicaSet");
     assert_eq!(with_metadata(json!({"ownerReferences": [owner("Node", false)]})).controller, None);

@@ -1,0 +1,124 @@
+//! What is refused, word for word, and what is read.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use super::Scenario;
+use crate::model::Span;
+
+const HEAD: &str = "apiVersion: elbowroom.dev/v1alpha1\nkind: Scenario\n";
+const NODE: &str = "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 8}}\n";
+const POD: &str = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  nodeName: n1\n  \
+                   containers: [{name: main, image: nginx}]\n";
+
+fn refused(text: &str, expected: &str) {
+    let error = Scenario::parse("s.yaml", text).expect_err("a refusal").to_string();
+    assert_eq!(error, expected);
+    assert!(!error.contains('\n'));
+}
+
+fn step(step: &str, expected: &str) {
+    refused(&format!("{HEAD}steps:\n- {step}\n{NODE}{POD}"), expected);
+}
+
+#[test]
+fn a_scenario_is_read() {
+    let text = format!(
+        "{HEAD}metadata: {{name: growth}}\nuntil: 3m\nsteps:\n\
+                        - {{at: 9s, delete: {{pod: web}}}}\n- {{at: 5s, resize: {{pod: web, cpu: 6}}}}\n{NODE}{POD}"
+    );
+    let scenario = Scenario::parse("s.yaml", &text).unwrap();
+    assert_eq!((scenario.name.as_str(), scenario.until), ("growth", Span::from_seconds(180)));
+    assert_eq!(scenario.objects.len(), 2);
+    let times: Vec<_> = scenario.steps.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [Span::from_seconds(5), Span::from_seconds(9)]);
+    assert_eq!(scenario.resized(), ["cpu"]);
+}
+
+#[test]
+fn an_empty_file_is_refused() {
+    refused("", "s.yaml:1:1: nothing here, expected a document of kind Scenario, elbowroom.dev/v1alpha1");
+}
+
+#[test]
+fn a_file_that_begins_with_something_else_is_refused() {
+    refused(
+        "apiVersion: v1\nkind: Pod\n",
+        "s.yaml:1:1: apiVersion: found `v1`, expected `elbowroom.dev/v1alpha1`",
+    );
+}
+
+#[test]
+fn an_unknown_kind_is_refused() {
+    let expected = "s.yaml:5:7: kind: found `apps/v1 Deployment`, expected one of `v1 Pod`, `v1 Node`, \
+                    `v1 Namespace`, `policy/v1 PodDisruptionBudget`, `scheduling.k8s.io/v1 PriorityClass`";
+    refused(&format!("{HEAD}---\napiVersion: apps/v1\nkind: Deployment\n"), expected);
+}
+
+#[test]
+fn a_name_that_is_there_already_is_refused() {
+    refused(
+        &format!("{HEAD}{NODE}{NODE}"),
+        "s.yaml:11:18: Node `n1` is there already, expected another name",
+    );
+}
+
+#[test]
+fn a_node_that_nobody_described_is_refused() {
+    refused(
+        &format!("{HEAD}{POD}"),
+        "s.yaml:8:13: no Node `n1`, expected a manifest of kind Node in this file",
+    );
+}
+
+#[test]
+fn an_unknown_field_of_a_manifest_is_refused() {
+    let pod = POD.replace("nodeName", "nodename");
+    refused(&format!("{HEAD}{NODE}{pod}"), "s.yaml:13:3: unknown field `nodename`, expected `nodeName`");
+}
+
+#[test]
+fn a_step_about_a_pod_that_is_not_there_is_refused() {
+    step("{at: 5s, resize: {pod: wbe, cpu: 6}}", "s.yaml:4:21: no Pod `wbe`, expected one of `web`");
+}
+
+#[test]
+fn a_bad_duration_is_refused() {
+    step(
+        "{at: soon, delete: {pod: web}}",
+        "s.yaml:4:8: at: expected a duration such as `30s` or `1h30m`, found `soon`",
+    );
+}
+
+#[test]
+fn a_bad_quantity_is_refused() {
+    let expected = "s.yaml:4:36: cpu: expected a quantity such as `500m` or `1Gi`, found `six`";
+    step("{at: 5s, resize: {pod: web, cpu: six}}", expected);
+}
+
+#[test]
+fn a_step_does_exactly_one_thing() {
+    let verbs = "exactly one of resize, create, delete, node, budget, restart";
+    step("{at: 5s}", &format!("s.yaml:4:3: found nothing to do, expected {verbs}"));
+    step(
+        "{at: 5s, delete: {pod: web}, restart: elbowroom}",
+        &format!("s.yaml:4:3: found delete and restart to do, expected {verbs}"),
+    );
+}
+
+#[test]
+fn a_container_that_the_pod_does_not_have_is_refused() {
+    let expected = "s.yaml:4:31: container: Pod `web` has no container `side`, expected one of `main`";
+    step("{at: 5s, resize: {pod: web, container: side, cpu: 1}}", expected);
+}
+
+#[test]
+fn an_end_before_the_last_step_is_refused() {
+    let text = format!("{HEAD}until: 3s\nsteps:\n- {{at: 5s, delete: {{pod: web}}}}\n{NODE}{POD}");
+    refused(&text, "s.yaml:3:1: until: the last step is at 5 s, expected no earlier end");
+}
+
+#[test]
+fn text_that_is_no_yaml_is_refused_with_its_place() {
+    let error = Scenario::parse("s.yaml", &format!("{HEAD}steps: [\n")).expect_err("a refusal").to_string();
+    assert!(error.starts_with("s.yaml:"), "{error}");
+    assert!(!error.contains('\n'), "{error}");
+}
