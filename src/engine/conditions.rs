@@ -19,6 +19,8 @@ pub(super) type Key = (Str, &'static str);
 pub(super) struct Conditions {
     wanted: BTreeMap<Key, Wanted>,
     dirty: BTreeSet<Key>,
+    /// When writes that failed are due again; may name some that are no longer wanted.
+    retries: BTreeSet<(Timestamp, Key)>,
 }
 
 #[derive(Debug)]
@@ -67,7 +69,7 @@ impl Conditions {
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        self.wanted.values().filter_map(|one| one.retry_at).min()
+        self.retries.first().map(|(at, _)| *at)
     }
 
     pub(super) fn answered(&mut self, key: &Key, answer: Answer, now: Timestamp) {
@@ -82,7 +84,9 @@ impl Conditions {
             _ => {
                 wanted.sent = None;
                 wanted.failures = (wanted.failures + 1).min(6);
-                wanted.retry_at = Some(now + Span::from_seconds((1_i64 << wanted.failures) / 2));
+                let at = now + Span::from_seconds((1_i64 << wanted.failures) / 2);
+                wanted.retry_at = Some(at);
+                self.retries.insert((at, key.clone()));
             }
         }
     }
@@ -102,10 +106,9 @@ impl Engine {
     }
 
     pub(super) fn flush_conditions(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        let due = |one: &Wanted| one.retry_at.is_some_and(|at| at <= now);
-        let again = self.conditions.wanted.iter().filter(|(_, one)| due(one)).map(|(key, _)| key.clone());
-        let again: Vec<Key> = again.collect();
-        self.conditions.dirty.extend(again);
+        while self.conditions.retries.first().is_some_and(|(at, _)| *at <= now) {
+            self.conditions.dirty.extend(self.conditions.retries.pop_first().map(|(_, key)| key));
+        }
         while let Some(key) = self.conditions.dirty.pop_first() {
             let (uid, kind) = &key;
             let kind = *kind;
@@ -115,7 +118,9 @@ impl Engine {
                 continue;
             }
             wanted.retry_at = None;
-            let as_wanted = same(known, wanted.value.as_ref());
+            // What was sent last may not be shown yet; then it is what the API holds.
+            let stored = wanted.sent.as_ref().is_none_or(|sent| *sent == wanted.value);
+            let as_wanted = stored && same(known, wanted.value.as_ref());
             if as_wanted || wanted.sent.as_ref() == Some(&wanted.value) {
                 if as_wanted && wanted.value.is_none() {
                     self.conditions.wanted.remove(&key);

@@ -50,6 +50,8 @@ impl Engine {
 
     fn pod_seen(&mut self, pod: Pod, now: Timestamp, effects: &mut Vec<Effect>) {
         let in_force = pod.resources.in_force();
+        let was_deferred = self.cluster.pods.by_uid(&pod.id.uid).is_some_and(|(_, row)| row.pod.deferred());
+        let newly_deferred = pod.deferred() && !was_deferred;
         let (id, change) = self.cluster.apply_pod(pod);
         for node in [change.from, change.to].into_iter().flatten() {
             self.resizes.touch(node);
@@ -59,6 +61,10 @@ impl Engine {
         self.carry_out(orders, now, effects);
         self.follow_report(id);
         self.follow_placement(id, &change, now);
+        if newly_deferred {
+            // Until now its wish was kept from everybody; what is only claimed yields to more important Pods.
+            self.waiting.wake(ClusterEvent::AssignedPodScaleDown, now);
+        }
         self.follow_actuation(id, in_force, now, effects);
     }
 

@@ -45,6 +45,8 @@ pub struct Engine {
     /// Owners whose Pods' preferences were reported as ignored.
     told_ignored: FxHashSet<Str>,
     conditions: Conditions,
+    /// Bindings without answer, and when to ask what became of them.
+    unanswered: Vec<(Timestamp, Attempt)>,
     calls: FxHashMap<CallId, Call>,
     last_call: u64,
 }
@@ -82,6 +84,7 @@ impl Engine {
             binds: settings.profiles.iter().filter(|one| one.bind).map(|one| one.name.clone()).collect(),
             told_ignored: FxHashSet::default(),
             conditions: Conditions::default(),
+            unanswered: Vec::new(),
             calls: FxHashMap::default(),
             last_call: 0,
         }
@@ -98,17 +101,24 @@ impl Engine {
             Input::Leader(leader) => self.leader = leader,
             Input::Tick => {}
         }
-        if self.leader && self.synced() {
+        let acts = self.leader && self.synced();
+        if acts {
             self.run_resizes(now, effects);
             self.place(now, effects);
             self.flush_conditions(now, effects);
         }
         self.report_moves(effects);
-        let more = (self.waiting.counts().active > 0 && self.leader && self.synced()).then_some(now);
-        let wakes = [more, self.resizes.next_wake(), self.waiting.next_wake(), self.conditions.next_wake()];
-        if let Some(at) = wakes.into_iter().flatten().min() {
+        // Who may not act has nothing to wake for: times that pass stay passed until it may.
+        if let Some(at) = self.next_wake(now).filter(|_| acts) {
             effects.push(Effect::WakeAt(at));
         }
+    }
+
+    fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
+        let more = (self.waiting.counts().active > 0).then_some(now);
+        let queues = [self.resizes.next_wake(), self.waiting.next_wake()];
+        let calls = [self.conditions.next_wake(), self.next_look()];
+        [more].into_iter().chain(queues).chain(calls).flatten().min()
     }
 
     /// Whether every list is complete, so that decisions rest on all there is.

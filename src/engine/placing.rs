@@ -8,7 +8,7 @@ use super::effect::{ConditionValue, Effect, Event};
 use super::{Call, Engine};
 use crate::cluster::{NodeId, PodChange, PodId, PodRow};
 use crate::model::pod::SCHEDULED_CONDITION;
-use crate::model::{PodRef, Str, Timestamp};
+use crate::model::{PodRef, Span, Str, Timestamp};
 use crate::scheduling::{ClusterEvent, Failure, FitError, Outcome};
 
 /// Pods tried in one step; more wait for the next, so that a resize never waits for a backlog.
@@ -27,6 +27,15 @@ pub(super) struct Attempt {
     attempts: u32,
     first: Timestamp,
     began: Timestamp,
+    /// How often it was asked in vain whether the binding happened.
+    looks: u32,
+}
+
+impl Attempt {
+    /// The wait after a look that told nothing: 1, 2, 4 … 32 s.
+    fn patience(&self) -> Span {
+        Span::from_seconds(1 << self.looks.min(5))
+    }
 }
 
 impl Engine {
@@ -52,6 +61,7 @@ impl Engine {
 
     /// Tries Pods, most important first.
     pub(super) fn place(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        self.look_again(now, effects);
         self.waiting.flush(now);
         for _ in 0..AT_ONCE {
             let Some(id) = self.waiting.pop(now) else { break };
@@ -81,6 +91,7 @@ impl Engine {
             attempts: self.waiting.attempts(id),
             first: self.waiting.first_queued(id).unwrap_or(now),
             began: now,
+            looks: 0,
         };
         let pod = attempt.pod.clone();
         let call = self.call(Call::Bind(attempt));
@@ -105,18 +116,11 @@ impl Engine {
     ) {
         match answer {
             Answer::Bind(BindAnswer::Bound) => self.bound(attempt, now, effects),
-            Answer::Bind(BindAnswer::Gone) => {
-                self.take_back(&attempt, now);
-                self.waiting.remove(attempt.id);
-            }
+            Answer::Bind(BindAnswer::Gone) => self.bind_moot(&attempt, now),
             Answer::Bind(BindAnswer::Conflict(text) | BindAnswer::Refused(text)) => {
                 self.bind_failed(attempt, text, now, effects);
             }
-            _ => {
-                let pod = attempt.pod.clone();
-                let call = self.call(Call::BindLook(attempt));
-                effects.push(Effect::Read { call, pod, budgets: Vec::new() });
-            }
+            _ => self.unanswered.push((now, attempt)),
         }
     }
 
@@ -129,19 +133,53 @@ impl Engine {
         effects: &mut Vec<Effect>,
     ) {
         match answer {
-            Answer::Read(Some(pod), _) if pod.id.uid == attempt.pod.uid && pod.node.is_some() => {
-                if pod.node.as_ref() == Some(&attempt.node) {
-                    self.bound(attempt, now, effects);
-                } else {
-                    self.take_back(&attempt, now);
-                }
+            Answer::Read(Some(pod), _) if pod.id.uid == attempt.pod.uid => match &pod.node {
+                Some(node) if *node == attempt.node => self.bound(attempt, now, effects),
+                Some(_) => self.bind_moot(&attempt, now),
+                None => self.bind_failed(attempt, "the binding got no answer".to_owned(), now, effects),
+            },
+            Answer::Read(..) => self.bind_moot(&attempt, now),
+            // Still unknown: the room stays taken until somebody knows.
+            _ => {
+                let at = now + attempt.patience();
+                self.unanswered.push((at, Attempt { looks: attempt.looks + 1, ..attempt }));
             }
-            _ => self.bind_failed(attempt, "the binding got no answer".to_owned(), now, effects),
+        }
+    }
+
+    /// Asks for bindings without answer what became of them, unless the watch has told meanwhile.
+    fn look_again(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        for (at, attempt) in std::mem::take(&mut self.unanswered) {
+            let Some((_, row)) = self.cluster.pods.by_uid(&attempt.pod.uid) else { continue };
+            if !row.assumed {
+                if row.pod.node.as_ref() == Some(&attempt.node) {
+                    self.bound(attempt, now, effects);
+                }
+            } else if at <= now {
+                let pod = attempt.pod.clone();
+                let call = self.call(Call::BindLook(attempt));
+                effects.push(Effect::Read { call, pod, budgets: Vec::new() });
+            } else {
+                self.unanswered.push((at, attempt));
+            }
+        }
+    }
+
+    /// When to look next.
+    pub(super) fn next_look(&self) -> Option<Timestamp> {
+        self.unanswered.iter().map(|(at, _)| *at).min()
+    }
+
+    /// The Pod is gone, or has a node from somebody else: nothing is left to try.
+    fn bind_moot(&mut self, attempt: &Attempt, now: Timestamp) {
+        self.take_back(attempt, now);
+        if self.is(attempt.id, &attempt.pod) {
+            self.waiting.remove(attempt.id);
         }
     }
 
     fn bound(&mut self, attempt: Attempt, now: Timestamp, effects: &mut Vec<Effect>) {
-        let Attempt { id, pod, profile, node, attempts, first, began } = attempt;
+        let Attempt { id, pod, profile, node, attempts, first, began, .. } = attempt;
         if self.is(id, &pod) {
             self.waiting.remove(id);
         }
@@ -162,8 +200,9 @@ impl Engine {
     fn bind_failed(&mut self, attempt: Attempt, text: String, now: Timestamp, effects: &mut Vec<Effect>) {
         self.take_back(&attempt, now);
         let Attempt { id, pod, profile, node, began, .. } = attempt;
-        // The watch may have told meanwhile that somebody else placed it, or that it is gone.
-        let still_waiting = self.is(id, &pod) && self.cluster.pods.get(id).is_some_and(|r| r.node.is_none());
+        // The watch may have told meanwhile that somebody else placed it, or that it is gone or leaves.
+        let waits = |row: &PodRow| row.node.is_none() && row.pod.deletion.is_none();
+        let still_waiting = self.is(id, &pod) && self.cluster.pods.get(id).is_some_and(waits);
         if still_waiting {
             self.waiting.fail(id, Failure::Error, now);
             self.not_scheduled(id, "SchedulerError", &format!("binding rejected: {text}"), effects);

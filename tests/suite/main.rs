@@ -5,6 +5,8 @@ mod command_line;
 mod documentation;
 mod footprints;
 mod layering;
+mod placing;
 mod quantities;
 mod resize;
 mod simulation;
+mod world;

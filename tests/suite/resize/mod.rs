@@ -4,4 +4,5 @@ mod accounting;
 mod answers;
 mod blocked;
 mod budgets;
-mod world;
+
+use crate::world;

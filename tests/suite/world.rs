@@ -5,14 +5,19 @@ use elbowroom::engine::{
 };
 use elbowroom::model::pod::{Condition, Phase, PodRef};
 use elbowroom::model::requests::{ContainerResources, Requests};
-use elbowroom::model::{Budget, Labels, Node, Pod, Quantity, Selector, Span, Timestamp};
+use elbowroom::model::{Budget, Labels, Node, Pod, Quantity, Selector, Span, Str, Timestamp};
 use elbowroom::resize::{Reason, ResizePolicy};
+use std::collections::BTreeMap;
 
 /// The cluster of one test, and everything its engine asked for.
 pub struct World {
-    engine: Engine,
+    pub engine: Engine,
+    /// Every Pod as last told, by UID, for those who play the API server.
+    pub told: BTreeMap<Str, Pod>,
     pub now: Timestamp,
     pub effects: Vec<Effect>,
+    /// How many of those were dealt with already.
+    pub handled: usize,
 }
 
 pub fn quantity(text: &str) -> Quantity {
@@ -96,20 +101,32 @@ impl World {
     /// The same under a policy of the test's own.
     pub fn with(resize: ResizePolicy, nodes: Vec<Node>, pods: Vec<Pod>, budgets: Vec<Budget>) -> Self {
         let profile = Profile { name: "elbowroom".into(), bind: true, resize };
-        let engine = Engine::new(Settings { profiles: vec![profile], ..Settings::default() });
-        let mut world = Self { engine, now: Timestamp::from_seconds(3000), effects: Vec::new() };
-        world.step(Input::Namespace(Fact::Begin));
-        world.step(Input::Namespace(Fact::End));
-        world.step(Input::Budget(Fact::Begin));
-        budgets.into_iter().for_each(|one| world.step(Input::Budget(Fact::Apply(Box::new(one)))));
-        world.step(Input::Budget(Fact::End));
-        world.step(Input::Node(Fact::Begin));
-        nodes.into_iter().for_each(|one| world.step(Input::Node(Fact::Apply(Box::new(one)))));
-        world.step(Input::Node(Fact::End));
-        world.step(Input::Pod(Fact::Begin));
-        pods.into_iter().for_each(|one| world.see(one));
-        world.step(Input::Pod(Fact::End));
+        let mut world = Self::of(vec![profile]);
+        world.list(nodes, pods, budgets);
         world
+    }
+
+    /// Lists everything, as at a start and after a gap.
+    pub fn list(&mut self, nodes: Vec<Node>, pods: Vec<Pod>, budgets: Vec<Budget>) {
+        self.told.clear();
+        self.step(Input::Namespace(Fact::Begin));
+        self.step(Input::Namespace(Fact::End));
+        self.step(Input::Budget(Fact::Begin));
+        budgets.into_iter().for_each(|one| self.step(Input::Budget(Fact::Apply(Box::new(one)))));
+        self.step(Input::Budget(Fact::End));
+        self.step(Input::Node(Fact::Begin));
+        nodes.into_iter().for_each(|one| self.step(Input::Node(Fact::Apply(Box::new(one)))));
+        self.step(Input::Node(Fact::End));
+        self.step(Input::Pod(Fact::Begin));
+        pods.into_iter().for_each(|one| self.see(one));
+        self.step(Input::Pod(Fact::End));
+    }
+
+    /// An engine with these profiles that has been told nothing yet.
+    pub fn of(profiles: Vec<Profile>) -> Self {
+        let engine = Engine::new(Settings { profiles, ..Settings::default() });
+        let (told, now) = (BTreeMap::new(), Timestamp::from_seconds(3000));
+        Self { engine, told, now, effects: Vec::new(), handled: 0 }
     }
 
     pub fn step(&mut self, input: Input) {
@@ -117,6 +134,7 @@ impl World {
     }
 
     pub fn see(&mut self, pod: Pod) {
+        self.told.insert(pod.id.uid.clone(), pod.clone());
         self.step(Input::Pod(Fact::Apply(Box::new(pod))));
     }
 
@@ -129,6 +147,7 @@ impl World {
     }
 
     pub fn gone(&mut self, pod: Pod) {
+        self.told.remove(&pod.id.uid);
         self.step(Input::Pod(Fact::Delete(Box::new(pod))));
     }
 
@@ -151,6 +170,7 @@ impl World {
 
     /// Takes what was asked for since the last look.
     pub fn take(&mut self) -> Vec<Effect> {
+        self.handled = 0;
         std::mem::take(&mut self.effects)
     }
 
