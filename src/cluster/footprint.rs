@@ -24,6 +24,8 @@ pub struct Footprint {
     /// What the Pod's kubelet counts for it as a neighbour: as `reserved`, with the spec replaced by the allocation
     /// (kubelet `allocation/allocation_manager.go`, `UpdatePodFromAllocation`).
     pub held: Vec<(Str, i64)>,
+    /// What `reserved` counts too much, because overhead is in it twice, as on the kubelet.
+    pub overcount: Vec<(Str, i64)>,
     /// Milli-CPU that scoring counts for the Pod on its node, with a default for containers that name none.
     pub nonzero_cpu: i64,
     /// Bytes that scoring counts for the Pod on its node, with a default for containers that name none.
@@ -55,6 +57,7 @@ pub fn footprint(pod: &PodResources) -> Footprint {
         desired: list(&|name| desired(name, None)),
         reserved: list(&|name| reserved(name, None)),
         held: list(&|name| Count { pod, name, default: None, allocation: true }.reserved()),
+        overcount: list(&|name| Count { pod, name, default: None, allocation: false }.overcount()),
         nonzero_cpu: scored("cpu", cpu),
         nonzero_memory: scored("memory", memory),
         new_nonzero_cpu: round("cpu", desired("cpu", Some(cpu))),
@@ -137,6 +140,18 @@ impl Count<'_> {
         };
         let containers = desired.max(allocated).max(actual);
         sum(self.reserved_pod_level().or(containers), self.overhead())
+    }
+
+    /// How far `reserved` is above the largest total that has the overhead in it once.
+    fn overcount(&self) -> Option<Quantity> {
+        let pod = self.pod;
+        let (Some(allocated), Some(actual)) = (&pod.status_allocated, &pod.status_actual) else {
+            return None;
+        };
+        self.overhead()?;
+        let desired = self.desired().filter(|_| !pod.infeasible);
+        let once = desired.max(find(allocated, self.name)).max(find(actual, self.name))?;
+        Some((self.reserved()? - once).max(Quantity::ZERO))
     }
 
     /// The amount that pod-level requests put in the place of the containers' total.

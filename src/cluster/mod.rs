@@ -33,6 +33,8 @@ pub struct Cluster {
     pub pods: Pods,
     /// PodDisruptionBudgets.
     pub budgets: Budgets,
+    /// Over all nodes, what is charged for Pods' overhead a second time.
+    pub overcount: Amounts,
     namespaces: FxHashMap<Str, (Labels, u32)>,
     namespaces_epoch: u32,
 }
@@ -87,6 +89,8 @@ impl Cluster {
             self.detach(id);
         } else if let Some(node) = from {
             self.nodes.recharge(node, &before.reserved, before.nonzero, &charge.reserved, charge.nonzero);
+            tally(&mut self.overcount, &before, -1);
+            tally(&mut self.overcount, &charge, 1);
         }
         if let Some(row) = self.pods.get_mut(id) {
             row.assumed = row.assumed && node.is_none();
@@ -242,11 +246,15 @@ impl Cluster {
     fn charge(&mut self, resources: &PodResources) -> Charge {
         let footprint = footprint::footprint(resources);
         let names = &mut self.resources;
-        let mut amounts = |list: &[(Str, i64)]| list.iter().map(|(name, n)| (names.id(name), *n)).collect();
+        let mut amounts =
+            |list: &[(Str, i64)]| -> Amounts { list.iter().map(|(name, n)| (names.id(name), *n)).collect() };
         Charge {
             desired: amounts(&footprint.desired),
             reserved: amounts(&footprint.reserved),
             held: amounts(&footprint.held),
+            overcount: Some(&footprint.overcount)
+                .filter(|list| !list.is_empty())
+                .map(|list| Box::new(amounts(list))),
             nonzero: (footprint.nonzero_cpu, footprint.nonzero_memory),
             nonzero_new: (footprint.new_nonzero_cpu, footprint.new_nonzero_memory),
         }
@@ -256,6 +264,7 @@ impl Cluster {
         if let (Some(row), Some(node)) = (self.pods.get_mut(id), node) {
             row.node = Some(node);
             self.nodes.charge(node, id, &row.charge.reserved, row.charge.nonzero);
+            tally(&mut self.overcount, &row.charge, 1);
         }
         self.note(id);
     }
@@ -265,6 +274,7 @@ impl Cluster {
             row.assumed = false;
             if let Some(node) = row.node.take() {
                 self.nodes.discharge(node, id, &row.charge.reserved, row.charge.nonzero);
+                tally(&mut self.overcount, &row.charge, -1);
             }
         }
         self.pods.note_anti_affinity(id);
@@ -276,5 +286,11 @@ impl Cluster {
             self.nodes.note_deferred(node, id, deferred);
         }
         self.pods.note_anti_affinity(id);
+    }
+}
+
+fn tally(sum: &mut Amounts, charge: &Charge, sign: i64) {
+    for (id, amount) in charge.overcount.iter().flat_map(|amounts| amounts.iter()) {
+        sum.add(id, amount.saturating_mul(sign));
     }
 }

@@ -16,6 +16,8 @@ pub struct Charge {
     pub reserved: Amounts,
     /// The max of allocated and actual: what its kubelet counts for it as a neighbour.
     pub held: Amounts,
+    /// What `reserved` counts too much of its overhead; `None` for nearly every Pod.
+    pub overcount: Option<Box<Amounts>>,
     /// Milli-CPU and bytes that scoring counts for it on its node.
     pub nonzero: (i64, i64),
     /// Milli-CPU and bytes that scoring counts for it while it is new.

@@ -130,16 +130,21 @@ impl EngineLoop {
         ] {
             self.metrics.pending(queue, pods);
         }
-        for resource in &told.claimed {
-            if !gauges.claimed.iter().any(|(claimed, _)| claimed == resource) {
-                self.metrics.claimed(resource, 0);
-            }
-        }
-        for (resource, amount) in &gauges.claimed {
-            self.metrics.claimed(resource, *amount);
-        }
-        told.claimed.extend(gauges.claimed.into_iter().map(|(resource, _)| resource));
+        tell_amounts(&mut told.claimed, gauges.claimed, |resource, amount| {
+            self.metrics.claimed(resource, amount)
+        });
+        tell_amounts(&mut told.overcount, gauges.overcount, |resource, amount| {
+            self.metrics.overcount(resource, amount);
+        });
     }
+}
+
+/// Sets one gauge by resource; those known from before go back to zero, not away.
+fn tell_amounts(known: &mut BTreeSet<Str>, amounts: Vec<(Str, i64)>, set: impl Fn(&str, i64)) {
+    let zero = |resource: &&Str| !amounts.iter().any(|(named, _)| named == *resource);
+    known.iter().filter(zero).for_each(|resource| set(resource, 0));
+    amounts.iter().for_each(|(resource, amount)| set(resource, *amount));
+    known.extend(amounts.into_iter().map(|(resource, _)| resource));
 }
 
 /// What was told last.
@@ -147,8 +152,10 @@ impl EngineLoop {
 struct Told {
     ready: bool,
     gauges_at: Option<Instant>,
-    /// Resources that were ever claimed: they go back to zero, not away.
+    /// Resources that were ever claimed.
     claimed: BTreeSet<Str>,
+    /// Resources that were ever charged twice.
+    overcount: BTreeSet<Str>,
 }
 
 fn span(duration: Duration) -> Span {

@@ -16,6 +16,8 @@ pub struct Gauges {
     pub deferred: BTreeMap<Reason, usize>,
     /// What our Deferred resizes claim beyond what they hold: milli-CPU, bytes or units, by resource name.
     pub claimed: Vec<(Str, i64)>,
+    /// What is charged for Pods' overhead a second time, as their kubelets do: like `claimed`.
+    pub overcount: Vec<(Str, i64)>,
     /// Pods in the scheduling queues.
     pub pending: Counts,
 }
@@ -36,7 +38,10 @@ impl Engine {
                 claims.add(id, amount);
             }
         }
-        let claimed = claims.iter().map(|(id, amount)| (self.cluster.resources.name(id), amount)).collect();
-        Gauges { deferred, claimed, pending: self.waiting.counts() }
+        let named = |list: &Amounts| -> Vec<(Str, i64)> {
+            list.iter().map(|(id, amount)| (self.cluster.resources.name(id), amount)).collect()
+        };
+        let (claimed, overcount) = (named(&claims), named(&self.cluster.overcount));
+        Gauges { deferred, claimed, overcount, pending: self.waiting.counts() }
     }
 }

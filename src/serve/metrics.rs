@@ -33,6 +33,7 @@ pub struct Metrics {
     resize_attempts: IntCounterVec,
     resize_victims: Histogram,
     claimed: GaugeVec,
+    overcount: GaugeVec,
     unreadable: IntCounterVec,
     events_dropped: IntCounter,
 }
@@ -128,6 +129,11 @@ impl Metrics {
             claimed: families.amounts(
                 "resize_claimed",
                 "Resources kept for Deferred resizes over all nodes.",
+                &["resource", "unit"],
+            )?,
+            overcount: families.amounts(
+                "overhead_counted_twice",
+                "Resources charged for Pods' overhead a second time over all nodes, as kubelets do.",
                 &["resource", "unit"],
             )?,
             unreadable: families.counters(
@@ -240,8 +246,12 @@ impl Metrics {
     /// How much of a resource is claimed over all nodes, in the engine's units: milli-CPU for `cpu`, else
     /// bytes or a count.
     pub fn claimed(&self, resource: &str, amount: i64) {
-        let amount = if resource == "cpu" { amount as f64 / 1000.0 } else { amount as f64 };
-        self.claimed.with_label_values(&[resource, labels::unit(resource)]).set(amount);
+        set(&self.claimed, resource, amount);
+    }
+
+    /// How much is charged for overhead a second time over all nodes, in the engine's units.
+    pub fn overcount(&self, resource: &str, amount: i64) {
+        set(&self.overcount, resource, amount);
     }
 
     /// An object of this kind could not be understood.
@@ -267,6 +277,12 @@ impl Metrics {
 
 fn count(pods: usize) -> i64 {
     i64::try_from(pods).unwrap_or(i64::MAX)
+}
+
+/// Sets an amount in the unit of its label: cores for CPU, else bytes or a count.
+fn set(gauge: &GaugeVec, resource: &str, amount: i64) {
+    let amount = if resource == "cpu" { amount as f64 / 1000.0 } else { amount as f64 };
+    gauge.with_label_values(&[resource, labels::unit(resource)]).set(amount);
 }
 
 #[cfg(test)]

@@ -143,6 +143,10 @@ fn overhead_in_the_kubelets_total_counts_twice_as_the_kubelet_counts_it() {
     let mut world = world(vec![node("n1", "1")], vec![old]);
     world.see(waiting("new", 0, "450m"));
     assert_eq!((world.settle(), world.taken("n1")), (vec![], Some(600)));
+    // It is not hidden: the difference is a gauge, until the Pod is gone.
+    assert_eq!(world.engine.gauges().overcount, [("cpu".into(), 100)]);
+    world.gone(of(vec![container("400m", "400m", "400m")]));
+    assert_eq!(world.engine.gauges().overcount, []);
 }
 
 #[test]
