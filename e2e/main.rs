@@ -1,9 +1,9 @@
 //! Tests against a real API server: `cargo test --test e2e [-- FILTER]`.
 //!
-//! With `KUBECONFIG` set they run in that cluster, else they bring up a control plane of their own and take it down
-//! again. elbowroom runs as a separate process with no more rights than `deploy/` gives it; `ELBOWROOM_BIN` names
-//! another program to test. Every test has its own namespace, nodes and schedulerName, so that tests run side by
-//! side and with whatever else is in the cluster, and leaves nothing behind.
+//! With `KUBECONFIG` set they run in that cluster, else they bring up a control plane of their own and take
+//! it down again. elbowroom runs as a separate process with no more rights than `deploy/` gives it;
+//! `ELBOWROOM_BIN` names another program to test. Every test has its own namespace, nodes and schedulerName,
+//! so that tests run side by side and with whatever else is in the cluster, and leaves nothing behind.
 
 mod harness;
 mod scenarios;

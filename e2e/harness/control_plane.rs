@@ -1,4 +1,5 @@
-//! The cluster under the tests: the one in `KUBECONFIG`, or one of our own that lives as long as this process.
+//! The cluster under the tests: the one in `KUBECONFIG`, or one of our own that lives as long as this
+//! process.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -65,7 +66,8 @@ impl ControlPlane {
     pub fn start_api_server(&self) -> Result<()> {
         let own = self.own.as_ref().context("not our control plane")?;
         own.cluster(&["start", "apiserver"])?;
-        // Left alone, the controllers would come back after up to a minute, and the tests' namespaces with them.
+        // Left alone, the controllers would come back after up to a minute, and the tests' namespaces with
+        // them.
         own.cluster(&["stop", "controllers"])?;
         own.cluster(&["start", "controllers"])
     }

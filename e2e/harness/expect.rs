@@ -190,8 +190,8 @@ impl World {
         tokio::time::sleep(QUIET).await;
     }
 
-    /// Waits until exactly these Pods, and none but them, have been asked to leave by somebody else than the test,
-    /// and nothing more happens.
+    /// Waits until exactly these Pods, and none but them, have been asked to leave by somebody else than the
+    /// test, and nothing more happens.
     ///
     /// # Errors
     /// Says who left.
@@ -236,14 +236,27 @@ impl World {
         self.budget_allows(name, allows).await
     }
 
-    /// Changes what has to stay available.
+    /// Changes what has to stay available, and waits until the budget allows this many disruptions.
     ///
     /// # Errors
     /// When the controller does not compute it.
     pub async fn change_budget(&self, name: &str, min_available: i32, allows: i32) -> Result<()> {
+        self.patch_budget(name, min_available).await?;
+        self.budget_allows(name, allows).await
+    }
+
+    /// Nothing has to stay available any more. Does not wait: what this allows may be used up at once.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn open_budget(&self, name: &str) -> Result<()> {
+        self.patch_budget(name, 0).await
+    }
+
+    async fn patch_budget(&self, name: &str, min_available: i32) -> Result<()> {
         let patch = Patch::Merge(json!({"spec": {"minAvailable": min_available}}));
         self.api::<PodDisruptionBudget>().patch(name, &PatchParams::default(), &patch).await?;
-        self.budget_allows(name, allows).await
+        Ok(())
     }
 
     async fn budget_allows(&self, name: &str, allows: i32) -> Result<()> {

@@ -1,5 +1,6 @@
-//! A stand-in for the kubelet on Node objects that have none: it starts Pods, judges resizes of CPU as a kubelet
-//! does (the others at what they hold), and takes away Pods that are asked to go. It knows nothing of elbowroom.
+//! A stand-in for the kubelet on Node objects that have none: it starts Pods, judges resizes of CPU as a
+//! kubelet does (the others at what they hold), and takes away Pods that are asked to go. It knows nothing of
+//! elbowroom.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -199,10 +200,12 @@ impl Work {
             } else if said.is_none_or(|c| c.observed_generation != pod.metadata.generation) {
                 let capacity = node.cpu;
                 let message = format!(
-                    "Node didn't have enough resource: cpu, requested: {desired}, used: {used}, capacity: {capacity}"
+                    "Node didn't have enough resource: cpu, requested: {desired}, used: {used}, \
+                     capacity: {capacity}"
                 );
                 let status = json!({
-                    "observedGeneration": pod.metadata.generation, "conditions": [pending(&pod, "True", &message)],
+                    "observedGeneration": pod.metadata.generation,
+                    "conditions": [pending(&pod, "True", &message)],
                 });
                 self.write(&pod, status).await?;
             }
@@ -246,7 +249,8 @@ fn allocation(pod: &Pod) -> Value {
         "allocatedResources": requests,
         "resources": {"requests": requests},
         "containerStatuses": [{
-            "name": "c", "image": container.and_then(|c| c.image.as_deref()), "imageID": "", "restartCount": 0,
+            "name": "c", "image": container.and_then(|c| c.image.as_deref()), "imageID": "",
+            "restartCount": 0,
             "ready": true, "started": true, "state": {"running": {"startedAt": now()}},
             "allocatedResources": requests, "resources": {"requests": requests},
         }],

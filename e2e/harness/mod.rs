@@ -1,4 +1,5 @@
-//! What the scenarios stand on: a control plane, nodes with and without a kubelet, the scheduler as a process.
+//! What the scenarios stand on: a control plane, nodes with and without a kubelet, the scheduler as a
+//! process.
 
 mod access;
 mod control_plane;

@@ -15,7 +15,8 @@ use super::workers;
 use super::world::World;
 
 impl World {
-    /// A node with a kubelet that has exactly this much room: milli-CPU and MiB. Nobody else uses it meanwhile.
+    /// A node with a kubelet that has exactly this much room: milli-CPU and MiB. Nobody else uses it
+    /// meanwhile.
     ///
     /// # Errors
     /// When no node is that large.

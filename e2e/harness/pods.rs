@@ -112,7 +112,8 @@ impl PodSpec {
         let mut pod = json!({
             "metadata": {"name": self.name, "labels": {"app": self.name}},
             "spec": {
-                "schedulerName": profile, "priorityClassName": self.priority.class(run), "containers": [container],
+                "schedulerName": profile, "priorityClassName": self.priority.class(run),
+                "containers": [container],
                 "terminationGracePeriodSeconds": 5, "automountServiceAccountToken": false,
             },
         });

@@ -1,4 +1,5 @@
-//! Nodes that have a kubelet, hollow or real: one test at a time, filled up to the size that its numbers need.
+//! Nodes that have a kubelet, hollow or real: one test at a time, filled up to the size that its numbers
+//! need.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

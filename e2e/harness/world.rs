@@ -172,8 +172,8 @@ impl World {
         text
     }
 
-    /// Removes everything, as far as it can. The namespace may still be going when this returns; the suite waits for
-    /// it at the end.
+    /// Removes everything, as far as it can. The namespace may still be going when this returns; the suite
+    /// waits for it at the end.
     ///
     /// # Errors
     /// With the first thing that does not go away.

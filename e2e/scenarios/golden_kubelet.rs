@@ -1,7 +1,7 @@
 //! Golden scenarios on a node with a kubelet, which says Deferred, stops Pods and allocates for real.
 //!
-//! The letters are those of the reference. Upstream is kube-scheduler 1.37.2 with its gate on, as it was measured
-//! with the same numbers; a node's size is what the filler Pod leaves of it.
+//! The letters are those of the reference. Upstream is kube-scheduler 1.37.2 with its gate on, as it was
+//! measured with the same numbers; a node's size is what the filler Pod leaves of it.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ pub async fn g_budget_holds(world: &World) -> Result<()> {
     ensure!(blocked[0].type_.as_deref() == Some("Warning"), "the event is no warning");
 
     // And it is not for ever: once the budget allows it, nothing else has to happen.
-    world.change_budget("keep-v", 0, 1).await?;
+    world.open_budget("keep-v").await?;
     world.victims(&["v"]).await?;
     world.allocated("p", 300).await?;
     scheduler.stop().await
@@ -104,8 +104,8 @@ pub async fn g2_one_big_pod_rather_than_three_small_ones(world: &World) -> Resul
     scheduler.stop().await
 }
 
-/// H: 1000m and 1000Mi; memhog high 200m, 400Mi → 900Mi, which never preempts; lowcpu 500m/10Mi; lowmem 100m/300Mi;
-/// P mid 200m → 400m with 100Mi.
+/// H: 1000m and 1000Mi; memhog high 200m, 400Mi → 900Mi, which never preempts; lowcpu 500m/10Mi; lowmem
+/// 100m/300Mi; P mid 200m → 400m with 100Mi.
 /// Upstream: both low Pods are deleted, the second for memory that P does not ask for.
 pub async fn h_only_what_is_short_matters(world: &World) -> Result<()> {
     let node = world.worker(1000, 1000).await?;
@@ -122,8 +122,8 @@ pub async fn h_only_what_is_short_matters(world: &World) -> Result<()> {
     scheduler.stop().await
 }
 
-/// L: 1000m; w mid 200, old; v1 and v2 low 250 under a budget of 2; P high 300 → 700. Both are leaving when the budget
-/// falls to 0; then v1 is gone.
+/// L: 1000m; w mid 200, old; v1 and v2 low 250 under a budget of 2; P high 300 → 700. Both are leaving when
+/// the budget falls to 0; then v1 is gone.
 /// Upstream: w is deleted as well, for v2 now counts as a violation although it is leaving anyway.
 pub async fn l_who_is_leaving_counts_whatever_the_budget_says(world: &World) -> Result<()> {
     let node = world.worker(1000, 100).await?;
@@ -146,8 +146,8 @@ pub async fn l_who_is_leaving_counts_whatever_the_budget_says(world: &World) -> 
     scheduler.stop().await
 }
 
-/// R: 1000m; v0, v1, v2 low 200; P high 300 → 600. The scheduler is restarted while v2 leaves; then v2 gets a budget of
-/// 0, and it is restarted again.
+/// R: 1000m; v0, v1, v2 low 200; P high 300 → 600. The scheduler is restarted while v2 leaves; then v2 gets a
+/// budget of 0, and it is restarted again.
 /// Upstream: the restart alone is harmless; with the budget, v1 is deleted as well.
 pub async fn r_restart_adds_no_victim(world: &World) -> Result<()> {
     let node = world.worker(1000, 100).await?;
@@ -201,9 +201,9 @@ pub async fn k2_no_victim_for_what_room_cannot_cure(world: &World) -> Result<()>
     let node = world.worker(1000, 100).await?;
     let key = world.label_key();
     world.label(&node, &key, "yes").await?;
-    let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-        {"matchExpressions": [{"key": key, "operator": "In", "values": ["yes"]}]},
-    ]}}});
+    let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": ["yes"]}]}],
+    }}});
     world.label_seen_by_kubelet().await;
     world.run(PodSpec::new("low", Low).cpu(300).on(&node)).await?;
     world.run(PodSpec::new("other", Low).cpu(300).on(&node)).await?;
@@ -217,7 +217,8 @@ pub async fn k2_no_victim_for_what_room_cannot_cure(world: &World) -> Result<()>
 }
 
 /// OH: 1000m; a Pod of 400m with an overhead of 100m; pending 450m.
-/// Upstream: stays pending too. The kubelet counts the overhead twice, 600m, and would refuse a Pod bound here.
+/// Upstream: stays pending too. The kubelet counts the overhead twice, 600m, and would refuse a Pod bound
+/// here.
 pub async fn oh_overhead_counts_as_the_kubelet_counts_it(world: &World) -> Result<()> {
     let node = world.worker(1000, 100).await?;
     let class = world.runtime_class("100m").await?;

@@ -1,7 +1,7 @@
 //! Golden scenarios on Node objects without a kubelet: sizes and states that a hollow kubelet cannot have.
 //!
-//! The letters are those of the reference. Upstream is kube-scheduler 1.37.2 with its gate on, as it was measured
-//! with the same numbers.
+//! The letters are those of the reference. Upstream is kube-scheduler 1.37.2 with its gate on, as it was
+//! measured with the same numbers.
 
 use anyhow::{Result, ensure};
 use serde_json::json;

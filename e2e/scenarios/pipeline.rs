@@ -111,8 +111,8 @@ pub async fn unsupported_wish_is_refused_by_name(world: &World) -> Result<()> {
     let scheduler = world.scheduler().await?;
     let volume = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
     let inline = json!([{"name": "inline", "csi": {"driver": "example.com"}}]);
-    let spread = json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "spread"}}}]);
+    let spread = json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "spread"}}}]);
     let affinity = json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "friend"}}},
     ]}});
@@ -130,8 +130,8 @@ pub async fn unsupported_wish_is_refused_by_name(world: &World) -> Result<()> {
         ensure!(node_of(&world.get(name)?).is_none(), "{name} was bound");
     }
     // A wish that is only preferred does not stand in the way.
-    let soft = json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": {"matchLabels": {"app": "soft"}}}]);
+    let soft = json!([{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {"matchLabels": {"app": "soft"}}}]);
     world.pod(PodSpec::new("soft", Low).cpu(100).only(&node).with("topologySpreadConstraints", soft)).await?;
     world.bound("soft", &node).await?;
     scheduler.stop().await

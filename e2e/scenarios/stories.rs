@@ -1,5 +1,5 @@
-//! The two stories that `elbowroom demo` plays, scaled to a node of 1 CPU: elbowroom places every Pod itself, one of
-//! them grows, and it gets its room.
+//! The two stories that `elbowroom demo` plays, scaled to a node of 1 CPU: elbowroom places every Pod itself,
+//! one of them grows, and it gets its room.
 
 use std::time::Duration;
 
@@ -25,8 +25,9 @@ pub async fn a_important_pod_grows_on_a_full_node(world: &World) -> Result<()> {
     scheduler.stop().await
 }
 
-/// (b) at half: n1 of 2Gi holds a high nginx that grows from 512Mi to 1536Mi and low busyboxes of 512Mi, 512Mi and
-/// 256Mi; n2 and n3 hold one busybox each. The 256Mi one and the younger 512Mi one are exactly enough.
+/// (b) at half: n1 of 2Gi holds a high nginx that grows from 512Mi to 1536Mi and low busyboxes of 512Mi,
+/// 512Mi and 256Mi; n2 and n3 hold one busybox each. The 256Mi one and the younger 512Mi one are exactly
+/// enough.
 pub async fn b_exactly_enough_leaves_and_only_there(world: &World) -> Result<()> {
     let n1 = world.worker(1000, 2048).await?;
     let (n2, n3) = (world.node("n2", 1000).await?, world.node("n3", 1000).await?);
