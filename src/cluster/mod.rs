@@ -144,12 +144,12 @@ impl Cluster {
         }
     }
 
-    /// Takes `evicting` back: the API refused.
-    pub fn spare(&mut self, uid: &str) {
+    /// Takes `evicting` back: the API refused. True if a budget has a unit back.
+    pub fn spare(&mut self, uid: &str) -> bool {
         if let Some(row) = self.pods.id(uid).and_then(|id| self.pods.get_mut(id)) {
             row.evicting = false;
         }
-        self.budgets.refund(uid);
+        self.budgets.refund(uid)
     }
 
     /// Says whether the claim of a Deferred resize is kept from everybody. True if that is new.
