@@ -75,11 +75,15 @@ impl Budgets {
         }
     }
 
-    /// Takes back what was counted for an eviction that did not happen.
-    pub(super) fn refund(&mut self, pod_uid: &str) {
+    /// Takes back what was counted for an eviction that did not happen. True if anything was.
+    pub(super) fn refund(&mut self, pod_uid: &str) -> bool {
+        let mut refunded = false;
         for row in self.rows.values_mut() {
+            let before = row.spent.len();
             row.spent.retain(|one| one.pod_uid != *pod_uid);
+            refunded |= row.spent.len() != before;
         }
+        refunded
     }
 
     /// Folds in a budget. `gone` tells whether a Pod is out of the table: then a status that does not name it

@@ -22,6 +22,10 @@ use crate::model::requests::PodResources;
 use crate::model::{Budget, Labels, Node, Pod, Str, Timestamp};
 use rustc_hash::FxHashMap;
 
+/// The most that one Pod counts for: 9 PB, or 9 * 10^12 CPUs. It fits on no node, and a sum over a node's Pods never
+/// saturates, so taking the Pod off again leaves the sum as it was.
+const MOST: i64 = 1 << 53;
+
 /// All that is known of the cluster.
 #[derive(Debug, Default)]
 pub struct Cluster {
@@ -144,12 +148,12 @@ impl Cluster {
         }
     }
 
-    /// Takes `evicting` back: the API refused.
-    pub fn spare(&mut self, uid: &str) {
+    /// Takes `evicting` back: the API refused. True if a budget has a unit back.
+    pub fn spare(&mut self, uid: &str) -> bool {
         if let Some(row) = self.pods.id(uid).and_then(|id| self.pods.get_mut(id)) {
             row.evicting = false;
         }
-        self.budgets.refund(uid);
+        self.budgets.refund(uid)
     }
 
     /// Says whether the claim of a Deferred resize is kept from everybody. True if that is new.
@@ -246,8 +250,9 @@ impl Cluster {
     fn charge(&mut self, resources: &PodResources) -> Charge {
         let footprint = footprint::footprint(resources);
         let names = &mut self.resources;
-        let mut amounts =
-            |list: &[(Str, i64)]| -> Amounts { list.iter().map(|(name, n)| (names.id(name), *n)).collect() };
+        let mut amounts = |list: &[(Str, i64)]| -> Amounts {
+            list.iter().map(|(name, n)| (names.id(name), (*n).min(MOST))).collect()
+        };
         Charge {
             desired: amounts(&footprint.desired),
             reserved: amounts(&footprint.reserved),
@@ -255,8 +260,8 @@ impl Cluster {
             overcount: Some(&footprint.overcount)
                 .filter(|list| !list.is_empty())
                 .map(|list| Box::new(amounts(list))),
-            nonzero: (footprint.nonzero_cpu, footprint.nonzero_memory),
-            nonzero_new: (footprint.new_nonzero_cpu, footprint.new_nonzero_memory),
+            nonzero: (footprint.nonzero_cpu.min(MOST), footprint.nonzero_memory.min(MOST)),
+            nonzero_new: (footprint.new_nonzero_cpu.min(MOST), footprint.new_nonzero_memory.min(MOST)),
         }
     }
 

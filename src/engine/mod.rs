@@ -55,7 +55,7 @@ pub struct Engine {
 #[derive(Clone, Debug)]
 enum Call {
     /// A question about a victim, or its eviction.
-    Victim { preemptor: Str, victim: PodRef, ask: Ask },
+    Victim { preemptor: Str, victim: PodRef, ask: Ask, plan: u64 },
     /// A condition that we write.
     Condition(conditions::Key),
     /// A binding.
@@ -143,8 +143,8 @@ impl Engine {
 
     fn answer(&mut self, id: CallId, answer: Answer, now: Timestamp, effects: &mut Vec<Effect>) {
         match self.calls.remove(&id) {
-            Some(Call::Victim { preemptor, victim, ask }) => {
-                self.victim_answered(&preemptor, &victim, ask, answer, now, effects);
+            Some(Call::Victim { preemptor, victim, ask, plan }) => {
+                self.victim_answered((&preemptor, &victim), (ask, plan), answer, now, effects);
             }
             Some(Call::Condition(key)) => self.conditions.answered(&key, answer, now),
             Some(Call::Bind(attempt)) => self.bind_answered(attempt, answer, now, effects),

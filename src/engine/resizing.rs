@@ -27,7 +27,7 @@ impl Engine {
 
     fn carry_out_one(&mut self, order: Order, now: Timestamp, effects: &mut Vec<Effect>) {
         match order {
-            Order::Ask { preemptor, victim, ask } => self.ask(preemptor, victim, ask, effects),
+            Order::Ask { preemptor, victim, ask, plan } => self.ask(preemptor, victim, ask, plan, effects),
             Order::State { pod, profile, node, generation, reason, message, announce, new } => {
                 let value = ConditionValue {
                     status: reason.hopeful(),
@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    fn ask(&mut self, preemptor: Str, victim: PodRef, ask: Ask, effects: &mut Vec<Effect>) {
+    fn ask(&mut self, preemptor: Str, victim: PodRef, ask: Ask, plan: u64, effects: &mut Vec<Effect>) {
         let budgets = match (ask, self.cluster.pods.by_uid(&victim.uid)) {
             (Ask::Read, Some((_, row))) => {
                 let covering = self.cluster.budgets.covering(&victim.namespace, &row.pod.labels);
@@ -75,7 +75,7 @@ impl Engine {
             }
             _ => Vec::new(),
         };
-        let call = self.call(Call::Victim { preemptor, victim: victim.clone(), ask });
+        let call = self.call(Call::Victim { preemptor, victim: victim.clone(), ask, plan });
         effects.push(match ask {
             Ask::Read | Ask::Look => Effect::Read { call, pod: victim, budgets },
             Ask::DryRun => Effect::Evict { call, pod: victim, dry_run: true },
@@ -85,9 +85,8 @@ impl Engine {
 
     pub(super) fn victim_answered(
         &mut self,
-        preemptor: &Str,
-        victim: &PodRef,
-        ask: Ask,
+        (preemptor, victim): (&Str, &PodRef),
+        (ask, plan): (Ask, u64),
         answer: Answer,
         now: Timestamp,
         effects: &mut Vec<Effect>,
@@ -97,7 +96,7 @@ impl Engine {
         }
         let mut orders = Vec::new();
         let reply = reply(victim, ask, answer);
-        let answered = Answered { preemptor, victim, ask, reply };
+        let answered = Answered { preemptor, victim, ask, plan, reply };
         self.resizes.answer(&mut self.cluster, answered, now, &mut orders);
         self.carry_out(orders, now, effects);
     }

@@ -61,6 +61,7 @@ pub(super) enum Stage {
 /// Calls that are out for one plan.
 #[derive(Debug)]
 pub(super) struct Calls {
+    pub(super) plan: u64,
     pub(super) victims: Vec<PodRef>,
     pub(super) open: usize,
     pub(super) failed: bool,

@@ -22,14 +22,13 @@ impl Queue {
         now: Timestamp,
         orders: &mut Vec<Order>,
     ) {
-        let Answered { preemptor, victim, ask, reply } = answered;
-        let mut entry = self.entries.get_mut(preemptor);
+        let Answered { preemptor, victim, ask, plan, reply } = answered;
         let (mut again, mut refused) = (None, None);
         match (ask, reply) {
             (Ask::Evict, Reply::Unknown(_)) => again = Some(Ask::Look),
             (Ask::Evict | Ask::Look, Reply::Done) => {
                 orders.push(Order::Evicted { preemptor: preemptor.clone(), victim: victim.clone() });
-                if let Some(entry) = entry.as_deref_mut() {
+                if let Some(entry) = self.entries.get_mut(preemptor) {
                     entry.preempted = true;
                 }
             }
@@ -39,15 +38,23 @@ impl Queue {
             (_, Reply::Unknown(text) | Reply::Refused(text)) => refused = Some(text),
         }
         if let Some(again) = again {
-            orders.push(Order::Ask { preemptor: preemptor.clone(), victim: victim.clone(), ask: again });
+            orders.push(Order::Ask {
+                preemptor: preemptor.clone(),
+                victim: victim.clone(),
+                ask: again,
+                plan,
+            });
             return;
         }
         if refused.is_some() && matches!(ask, Ask::Evict | Ask::Look) {
-            cluster.spare(&victim.uid);
+            self.spare(cluster, std::slice::from_ref(victim));
         }
-        let Some(entry) = entry else { return };
+        let Some(entry) = self.entries.get_mut(preemptor) else { return };
         self.dirty.insert(entry.node);
         let (Stage::Checking(calls) | Stage::Evicting(calls)) = &mut entry.stage else { return };
+        if calls.plan != plan {
+            return;
+        }
         calls.open = calls.open.saturating_sub(1);
         calls.failed |= refused.is_some();
         let (open, failed) = (calls.open, calls.failed);
@@ -61,10 +68,11 @@ impl Queue {
         }
         match std::mem::replace(&mut entry.stage, Stage::Parked) {
             Stage::Checking(calls) => {
-                calls.victims.iter().for_each(|one| cluster.spare(&one.uid));
                 if failed {
                     entry.back_off(now);
-                } else {
+                }
+                self.spare(cluster, &calls.victims);
+                if !failed {
                     self.confirm(cluster, preemptor, &calls.victims, now, orders);
                 }
             }
@@ -94,7 +102,8 @@ impl Queue {
         if victims != planned {
             return;
         }
-        evict(entry, cluster, &victims, now, orders);
+        self.plans += 1;
+        evict(entry, cluster, &victims, self.plans, now, orders);
         tell(entry, cluster, Reason::Preempting, message, now, orders);
         orders.push(entry.preempting(victims, exact));
     }
@@ -113,6 +122,7 @@ pub(super) fn begin(
     entry: &mut Entry,
     cluster: &mut Cluster,
     victims: &[PodRef],
+    plan: u64,
     now: Timestamp,
     orders: &mut Vec<Order>,
 ) -> bool {
@@ -129,13 +139,13 @@ pub(super) fn begin(
         }
     }
     if asks.is_empty() {
-        evict(entry, cluster, victims, now, orders);
+        evict(entry, cluster, victims, plan, now, orders);
         return true;
     }
     mark(cluster, victims, now);
-    entry.stage = Stage::Checking(Calls { victims: victims.to_vec(), open: asks.len(), failed: false });
+    entry.stage = Stage::Checking(Calls { plan, victims: victims.to_vec(), open: asks.len(), failed: false });
     for (victim, ask) in asks {
-        orders.push(Order::Ask { preemptor: entry.pod.uid.clone(), victim, ask });
+        orders.push(Order::Ask { preemptor: entry.pod.uid.clone(), victim, ask, plan });
     }
     false
 }
@@ -144,14 +154,16 @@ fn evict(
     entry: &mut Entry,
     cluster: &mut Cluster,
     victims: &[PodRef],
+    plan: u64,
     now: Timestamp,
     orders: &mut Vec<Order>,
 ) {
     mark(cluster, victims, now);
-    entry.stage = Stage::Evicting(Calls { victims: victims.to_vec(), open: victims.len(), failed: false });
+    entry.stage =
+        Stage::Evicting(Calls { plan, victims: victims.to_vec(), open: victims.len(), failed: false });
     for victim in victims {
         let (preemptor, victim) = (entry.pod.uid.clone(), victim.clone());
-        orders.push(Order::Ask { preemptor, victim, ask: Ask::Evict });
+        orders.push(Order::Ask { preemptor, victim, ask: Ask::Evict, plan });
     }
 }
 

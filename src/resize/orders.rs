@@ -68,6 +68,8 @@ pub struct Answered<'a> {
     pub victim: &'a PodRef,
     /// What was asked.
     pub ask: Ask,
+    /// For which plan.
+    pub plan: u64,
     /// The answer.
     pub reply: Reply,
 }
@@ -111,6 +113,8 @@ pub enum Order {
         victim: PodRef,
         /// What.
         ask: Ask,
+        /// For which plan: an answer counts for no other.
+        plan: u64,
     },
     /// An entry is in this state now.
     State {

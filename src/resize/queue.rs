@@ -11,7 +11,7 @@ use super::orders::{Order, Outcome, Verdict};
 use super::policy::{Mode, ResizePolicy};
 use super::telling::{heed_kubelet, put_off, tell};
 use crate::cluster::{Cluster, NodeId, PodId};
-use crate::model::{Pod, Str, Timestamp};
+use crate::model::{Pod, PodRef, Str, Timestamp};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,12 +22,14 @@ pub struct Queue {
     pub(super) entries: BTreeMap<Str, Entry>,
     pub(super) dirty: BTreeSet<NodeId>,
     wakes: BTreeSet<(Timestamp, NodeId)>,
+    /// Number of the plan begun last.
+    pub(super) plans: u64,
 }
 
 impl Queue {
     /// A queue for these profiles.
     pub fn new(policies: FxHashMap<Str, ResizePolicy>) -> Self {
-        Self { policies, entries: BTreeMap::new(), dirty: BTreeSet::new(), wakes: BTreeSet::new() }
+        Self { policies, entries: BTreeMap::new(), dirty: BTreeSet::new(), wakes: BTreeSet::new(), plans: 0 }
     }
 
     /// Whether the Pod's resizes are ours to look after.
@@ -93,7 +95,7 @@ impl Queue {
         let Some(entry) = self.entries.remove(uid) else { return };
         self.touch(entry.node);
         if let Stage::Checking(calls) = &entry.stage {
-            calls.victims.iter().for_each(|victim| cluster.spare(&victim.uid));
+            self.spare(cluster, &calls.victims);
         }
         orders.push(Order::Ended {
             pod: entry.pod,
@@ -103,6 +105,17 @@ impl Queue {
             since: entry.since,
             waited: now - entry.since,
         });
+    }
+
+    /// Gives victims back, and their budgets to whoever waits for one.
+    pub(super) fn spare(&mut self, cluster: &mut Cluster, victims: &[PodRef]) {
+        let mut refunded = false;
+        for victim in victims {
+            refunded |= cluster.spare(&victim.uid);
+        }
+        if refunded {
+            self.touch_blocked_by_budgets();
+        }
     }
 
     /// Judges what was touched or is due.
@@ -152,7 +165,8 @@ impl Queue {
                             tell(entry, cluster, reason, message, now, orders);
                         }
                         None => {
-                            if begin(entry, cluster, &victims, now, orders) {
+                            self.plans += 1;
+                            if begin(entry, cluster, &victims, self.plans, now, orders) {
                                 tell(entry, cluster, Reason::Preempting, message, now, orders);
                                 orders.push(entry.preempting(victims, exact));
                             }

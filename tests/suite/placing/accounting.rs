@@ -219,3 +219,14 @@ fn a_new_wish_of_an_old_condition_still_counts_at_the_larger() {
     let world = world(vec![node("n1", "8")], vec![pod]);
     assert_eq!(world.taken("n1"), Some(4000));
 }
+
+#[test]
+fn a_pod_of_absurd_size_leaves_the_sums_of_its_node_as_they_were() {
+    let huge = Pod { node: Some("n1".into()), ..pod("huge", 0, "9E") };
+    let full = Pod { node: Some("n1".into()), ..pod("full", 0, "8") };
+    let mut world = World::new(vec![node("n1", "8")], vec![full, huge.clone()], vec![]);
+    world.gone(huge);
+    let cluster = world.engine.cluster();
+    let id = cluster.nodes.id("n1").expect("a node");
+    assert_eq!(cluster.nodes.requested().get(elbowroom::cluster::ResourceId::CPU, id.index()), 8000);
+}

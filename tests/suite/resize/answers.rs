@@ -176,3 +176,27 @@ fn an_allocated_resize_ends_with_an_event_and_without_condition() {
     assert!(decisions(&effects).iter().any(|one| matches!(one, Decision::ResizeActuated { .. })));
     assert_eq!(world.reason("p"), None);
 }
+
+#[test]
+fn answers_to_a_plan_that_was_dropped_count_for_no_other() {
+    let pods = vec![pod("v1", 1, "1"), pod("v2", 1, "1"), deferred("p", 50, "4", "6")];
+    let mut world = World::new(vec![node("n1", "6")], pods, vec![]);
+    let dry_runs = |world: &mut World| -> Vec<_> {
+        let asked = world.take().into_iter().filter_map(|effect| match effect {
+            Effect::Evict { call, dry_run: true, .. } => Some(call),
+            _ => None,
+        });
+        asked.collect()
+    };
+    let dropped = dry_runs(&mut world);
+    world.see(pod("p", 50, "4"));
+    world.see(Pod { generation: 3, observed_generation: Some(3), ..deferred("p", 50, "4", "6") });
+    let asked = dry_runs(&mut world);
+    assert_eq!((dropped.len(), asked.len()), (2, 2));
+    // The old plan's answers come late; of the new plan nothing is known yet.
+    dropped.into_iter().for_each(|call| world.answer(call, EvictAnswer::Evicted));
+    assert_eq!(world.evictions(), []);
+    world.answer(asked[0], EvictAnswer::Evicted);
+    world.answer(asked[1], EvictAnswer::Evicted);
+    assert_eq!(world.evictions().len(), 2);
+}

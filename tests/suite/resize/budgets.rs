@@ -137,3 +137,19 @@ fn a_budget_that_closes_between_two_exits_claims_no_further_victim() {
     assert_eq!(world.agree(), Vec::<String>::new());
     assert_eq!(world.reason("p"), Some(Reason::WaitingForVictims));
 }
+
+#[test]
+fn a_unit_that_is_given_back_goes_to_whoever_waits_for_it() {
+    let on = |node: &str, pod: Pod| Pod { node: Some(node.into()), ..pod };
+    let pods = vec![
+        on("n1", pod("v1", 5, "4")),
+        on("n2", pod("v2", 5, "4")),
+        on("n1", deferred("r1", 80, "2", "4")),
+        on("n2", deferred("r2", 80, "2", "4")),
+    ];
+    let mut world = World::new(vec![node("n1", "6"), node("n2", "6")], pods, vec![budget("all", 1)]);
+    assert_eq!(world.reason("r2"), Some(Reason::BlockedByPdb));
+    // While v1 is being asked about, the wish that it was to go for is taken back.
+    world.see(on("n1", pod("r1", 80, "2")));
+    assert_eq!(world.agree(), ["v2"]);
+}
