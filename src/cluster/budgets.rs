@@ -90,11 +90,12 @@ impl Budgets {
     /// is newer than its eviction, not older.
     pub(super) fn apply(&mut self, budget: Budget, now: Timestamp, gone: impl Fn(&str) -> bool) -> bool {
         let row = self.rows.entry((budget.namespace.clone(), budget.name.clone())).or_default();
+        let before = row.spent.len();
         row.spent.retain(|one| {
             !budget.counts(&one.pod_name) && !gone(&one.pod_uid) && now - one.at < FORGET_AFTER
         });
         row.epoch = self.epoch;
-        let changed = row.budget != budget;
+        let changed = row.budget != budget || row.spent.len() != before;
         row.budget = budget;
         changed
     }

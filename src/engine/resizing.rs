@@ -96,7 +96,8 @@ impl Engine {
         }
         let mut orders = Vec::new();
         let reply = reply(victim, ask, answer);
-        let answered = Answered { preemptor, victim, ask, plan, reply };
+        let may_act = self.leader && self.synced();
+        let answered = Answered { preemptor, victim, ask, plan, reply, may_act };
         self.resizes.answer(&mut self.cluster, answered, now, &mut orders);
         self.carry_out(orders, now, effects);
     }

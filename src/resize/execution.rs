@@ -11,7 +11,19 @@ use super::queue::Queue;
 use super::telling::tell;
 use super::{Reason, text, victims};
 use crate::cluster::Cluster;
-use crate::model::{PodRef, Str, Timestamp};
+use crate::model::{PodRef, Span, Str, Timestamp};
+
+/// Between two looks at an eviction whose outcome is unknown.
+const LOOK_AGAIN: Span = Span::from_seconds(2);
+
+/// A look to be taken.
+#[derive(Debug)]
+pub(super) struct Look {
+    at: Timestamp,
+    preemptor: Str,
+    victim: PodRef,
+    plan: u64,
+}
 
 impl Queue {
     /// Takes in the answer to an `Ask`.
@@ -22,10 +34,15 @@ impl Queue {
         now: Timestamp,
         orders: &mut Vec<Order>,
     ) {
-        let Answered { preemptor, victim, ask, plan, reply } = answered;
-        let (mut again, mut refused) = (None, None);
+        let Answered { preemptor, victim, ask, plan, reply, may_act } = answered;
+        let mut refused = None;
         match (ask, reply) {
-            (Ask::Evict, Reply::Unknown(_)) => again = Some(Ask::Look),
+            (Ask::Evict, Reply::Unknown(_)) => {
+                let (preemptor, victim) = (preemptor.clone(), victim.clone());
+                orders.push(Order::Ask { preemptor, victim, ask: Ask::Look, plan });
+                return;
+            }
+            (Ask::Look, Reply::Unknown(_)) if self.look_later(preemptor, victim, plan, now) => return,
             (Ask::Evict | Ask::Look, Reply::Done) => {
                 orders.push(Order::Evicted { preemptor: preemptor.clone(), victim: victim.clone() });
                 if let Some(entry) = self.entries.get_mut(preemptor) {
@@ -36,15 +53,6 @@ impl Queue {
             (Ask::Read | Ask::DryRun, Reply::Done) => {}
             (Ask::Read | Ask::DryRun, Reply::Gone) => refused = Some("it is gone or replaced".to_owned()),
             (_, Reply::Unknown(text) | Reply::Refused(text)) => refused = Some(text),
-        }
-        if let Some(again) = again {
-            orders.push(Order::Ask {
-                preemptor: preemptor.clone(),
-                victim: victim.clone(),
-                ask: again,
-                plan,
-            });
-            return;
         }
         if refused.is_some() && matches!(ask, Ask::Evict | Ask::Look) {
             self.spare(cluster, std::slice::from_ref(victim));
@@ -72,7 +80,7 @@ impl Queue {
                     entry.back_off(now);
                 }
                 self.spare(cluster, &calls.victims);
-                if !failed {
+                if !failed && may_act {
                     self.confirm(cluster, preemptor, &calls.victims, now, orders);
                 }
             }
@@ -82,6 +90,25 @@ impl Queue {
                 }
                 entry.back_off(now);
             }
+        }
+    }
+
+    /// An eviction that may have happened stays credit until the API can say. False if nobody waits for it.
+    fn look_later(&mut self, preemptor: &Str, victim: &PodRef, plan: u64, now: Timestamp) -> bool {
+        let Some(entry) = self.entries.get(preemptor) else { return false };
+        let at = now + LOOK_AGAIN;
+        self.wakes.insert((at, entry.node));
+        self.looks.push(Look { at, preemptor: preemptor.clone(), victim: victim.clone(), plan });
+        true
+    }
+
+    /// Looks again for evictions whose outcome is still unknown.
+    pub(super) fn run_looks(&mut self, now: Timestamp, orders: &mut Vec<Order>) {
+        let (due, later) = std::mem::take(&mut self.looks).into_iter().partition(|look| look.at <= now);
+        self.looks = later;
+        let due: Vec<Look> = due;
+        for Look { preemptor, victim, plan, .. } in due {
+            orders.push(Order::Ask { preemptor, victim, ask: Ask::Look, plan });
         }
     }
 

@@ -42,13 +42,11 @@ pub fn judge(
     }
     let state = |reason, message| Verdict::State { reason, message, wake: None, overdue: Vec::new() };
     let host = cluster.nodes.row(node);
-    if !(host.exists && host.node.ready) {
-        return state(Reason::NodeNotReady, text::node_not_ready(&host.node.name, host.exists));
-    }
-    if own.obstacle.is_none() && view.grants(&view.free, &[]).contains(&id) {
+    let ready = host.exists && host.node.ready;
+    if ready && own.obstacle.is_none() && view.grants(&view.free, &[]).contains(&id) {
         return room_is_there(row);
     }
-    if own.obstacle.is_none() && view.grants(&view.free_later, &[]).contains(&id) {
+    if ready && own.obstacle.is_none() && view.grants(&view.free_later, &[]).contains(&id) {
         return waiting(cluster, node, now);
     }
     if row.pod.never_preempts {
@@ -56,6 +54,9 @@ pub fn judge(
     }
     if !host.node.resize_preemption_disabled_by.is_empty() {
         return state(Reason::DisabledByNode, text::disabled(&host.node));
+    }
+    if !ready {
+        return state(Reason::NodeNotReady, text::node_not_ready(&host.node.name, host.exists));
     }
     let over = exceeds(cluster, node, row);
     if !over.is_empty() {

@@ -72,6 +72,8 @@ pub struct Answered<'a> {
     pub plan: u64,
     /// The answer.
     pub reply: Reply,
+    /// Whether anybody may be evicted now: this process leads, and every list is complete.
+    pub may_act: bool,
 }
 
 /// How a Deferred resize ended.

@@ -4,7 +4,7 @@
 
 use super::Reason;
 use super::entry::{Entry, Stage};
-use super::execution::begin;
+use super::execution::{Look, begin};
 use super::judge::judge;
 use super::kubelet::View;
 use super::orders::{Order, Outcome, Verdict};
@@ -21,7 +21,9 @@ pub struct Queue {
     pub(super) policies: FxHashMap<Str, ResizePolicy>,
     pub(super) entries: BTreeMap<Str, Entry>,
     pub(super) dirty: BTreeSet<NodeId>,
-    wakes: BTreeSet<(Timestamp, NodeId)>,
+    pub(super) wakes: BTreeSet<(Timestamp, NodeId)>,
+    /// Evictions whose outcome is unknown.
+    pub(super) looks: Vec<Look>,
     /// Number of the plan begun last.
     pub(super) plans: u64,
 }
@@ -29,7 +31,14 @@ pub struct Queue {
 impl Queue {
     /// A queue for these profiles.
     pub fn new(policies: FxHashMap<Str, ResizePolicy>) -> Self {
-        Self { policies, entries: BTreeMap::new(), dirty: BTreeSet::new(), wakes: BTreeSet::new(), plans: 0 }
+        Self {
+            policies,
+            entries: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            wakes: BTreeSet::new(),
+            looks: Vec::new(),
+            plans: 0,
+        }
     }
 
     /// Whether the Pod's resizes are ours to look after.
@@ -120,6 +129,7 @@ impl Queue {
 
     /// Judges what was touched or is due.
     pub fn run(&mut self, cluster: &mut Cluster, now: Timestamp, orders: &mut Vec<Order>) {
+        self.run_looks(now, orders);
         while let Some((at, node)) = self.wakes.first().copied().filter(|(at, _)| *at <= now) {
             self.wakes.remove(&(at, node));
             self.dirty.insert(node);

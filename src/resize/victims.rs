@@ -97,10 +97,19 @@ fn attempt(
     }
     let far = own.shortage(&room);
     let first = cover(cluster, view, preemptor, pods, heed_budgets, &near);
-    if first.is_some() || near == far {
+    if near == far {
         return first;
     }
-    cover(cluster, view, preemptor, pods, heed_budgets, &far)
+    let second = cover(cluster, view, preemptor, pods, heed_budgets, &far);
+    [first, second].into_iter().flatten().min_by_key(|plan| weight(cluster, plan))
+}
+
+/// Priorities from the highest down: the order of these lists is the order of victim counts by priority.
+fn weight(cluster: &Cluster, plan: &Plan) -> Vec<i32> {
+    let priority = |id: &PodId| cluster.pods.get(*id).map(|row| row.pod.priority);
+    let mut priorities: Vec<i32> = plan.victims.iter().filter_map(priority).collect();
+    priorities.sort_unstable_by(|a, b| b.cmp(a));
+    priorities
 }
 
 fn cover(

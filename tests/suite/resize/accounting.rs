@@ -1,6 +1,7 @@
 //! Who is counted how, and who goes.
 
 use super::world::*;
+use elbowroom::model::Pod;
 use elbowroom::resize::Reason;
 
 #[test]
@@ -104,6 +105,36 @@ fn a_smaller_wish_that_the_kubelet_serves_first_is_foreseen() {
     ];
     let mut world = World::new(vec![node("n1", "7")], pods, vec![]);
     let mut evicted = world.agree();
+    evicted.sort();
+    assert_eq!(evicted, ["a", "b"]);
+}
+
+#[test]
+fn two_small_pods_go_rather_than_a_more_important_one_that_frees_all_at_once() {
+    // Somebody else's Pod is served first and wants memory too; h alone frees cpu and memory, but ranks higher.
+    let sized = |mut pod: Pod, cpu: &str, memory: &str, wants: Option<(&str, &str)>| {
+        let list = |cpu: &str, memory: &str| {
+            vec![("cpu".into(), quantity(cpu)), ("memory".into(), quantity(memory))]
+        };
+        let held = Some(list(cpu, memory));
+        let one = &mut pod.resources.containers[0];
+        (one.allocated, one.actual) = (held.clone(), held);
+        let (cpu, memory) = wants.unwrap_or((cpu, memory));
+        one.requests = list(cpu, memory);
+        pod
+    };
+    let mut host = node("n1", "10");
+    host.allocatable.push(("memory".into(), quantity("10")));
+    let mut first = sized(deferred("first", 90, "1", "1"), "1", "1", Some(("3", "3")));
+    first.scheduler = "default-scheduler".into();
+    let pods = vec![
+        first,
+        sized(deferred("p", 50, "1", "1"), "1", "1", Some(("3", "3"))),
+        sized(pod("h", 40, "4"), "4", "4", None),
+        sized(pod("a", 1, "2"), "4", "1", None),
+        sized(pod("b", 1, "2"), "0", "3", None),
+    ];
+    let mut evicted = World::new(vec![host], pods, vec![]).agree();
     evicted.sort();
     assert_eq!(evicted, ["a", "b"]);
 }

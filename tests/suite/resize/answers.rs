@@ -1,7 +1,7 @@
 //! What the API says to an eviction, and what follows.
 
 use super::world::*;
-use elbowroom::engine::{Answer, Decision, Effect, EvictAnswer, Input};
+use elbowroom::engine::{Answer, Decision, Effect, EvictAnswer, Fact, Input};
 use elbowroom::model::{Pod, Timestamp};
 use elbowroom::resize::Reason;
 
@@ -52,6 +52,49 @@ fn an_eviction_without_answer_is_looked_up_before_anything_else() {
     world.step(Input::Answer(look.expect("a look"), Answer::Read(Some(Box::new(leaving)), vec![])));
     assert_eq!(world.evictions(), []);
     assert_eq!(world.reason("p"), Some(Reason::WaitingForVictims));
+}
+
+#[test]
+fn an_eviction_stays_credit_until_the_api_can_say_whether_it_happened() {
+    let pods = vec![pod("v", 1, "3"), deferred("p", 50, "4", "6")];
+    let mut world = World::new(vec![node("n1", "8")], pods, vec![]);
+    let (call, _) = world.evictions().remove(0);
+    world.answer(call, EvictAnswer::Unknown("time-out".into()));
+    // Meanwhile a Pod comes that would be the better victim.
+    world.see(pod("w", 0, "3"));
+    let mut looks = 0;
+    for _ in 0..10 {
+        for effect in world.take() {
+            match effect {
+                Effect::Read { call, .. } => {
+                    looks += 1;
+                    world.step(Input::Answer(call, Answer::ReadFailed("no API server".into())));
+                }
+                Effect::Evict { pod, .. } => panic!("{} is evicted too", pod.name),
+                _ => {}
+            }
+        }
+        world.wait(1);
+    }
+    assert_eq!(looks, 5);
+}
+
+#[test]
+fn a_check_that_ends_during_a_relist_evicts_nobody_until_the_list_is_complete() {
+    let pods = vec![pod("v", 1, "200m"), deferred("p", 100, "100m", "300m")];
+    let mut world = World::new(vec![node("n1", "300m")], pods, vec![budget("all", 1)]);
+    let read = world.take().into_iter().find_map(|effect| match effect {
+        Effect::Read { call, .. } => Some(call),
+        _ => None,
+    });
+    world.step(Input::Budget(Fact::Begin));
+    let seen = Answer::Read(Some(Box::new(pod("v", 1, "200m"))), vec![budget("all", 1)]);
+    world.step(Input::Answer(read.expect("a read"), seen));
+    assert_eq!(world.evictions(), []);
+    world.see_budget(budget("all", 0));
+    world.step(Input::Budget(Fact::End));
+    assert_eq!(world.agree(), Vec::<String>::new());
+    assert_eq!(world.reason("p"), Some(Reason::BlockedByPdb));
 }
 
 #[test]
