@@ -5,10 +5,10 @@
 
 use super::calls::root;
 use crate::config::ClientConnection;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use http::{HeaderValue, header};
 use kube::Client;
-use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use std::time::Duration;
 use tracing::{info, warn};
 
@@ -83,16 +83,22 @@ async fn read_config(path: Option<&str>) -> Result<Config> {
     let options = KubeConfigOptions::default();
     if let Some(path) = path {
         let named = || format!("cannot use the kubeconfig {path}");
-        let kubeconfig = Kubeconfig::read_from(path).with_context(named)?;
-        return Config::from_custom_kubeconfig(kubeconfig, &options).await.with_context(named);
+        let kubeconfig = Kubeconfig::read_from(path).map_err(without_excerpt).with_context(named)?;
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        return config.map_err(without_excerpt).with_context(named);
     }
     if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
         return Config::incluster().context("cannot use the service account of this Pod");
     }
     let config = Config::from_kubeconfig(&options).await;
-    config.context(
+    config.map_err(without_excerpt).context(
         "no cluster: neither --kubeconfig, a service account, $KUBECONFIG nor ~/.kube/config can be used",
     )
+}
+
+/// The YAML parser shows the lines around a mistake. In a kubeconfig those hold tokens and keys.
+fn without_excerpt(error: KubeconfigError) -> anyhow::Error {
+    anyhow!(error.to_string().lines().next().unwrap_or_default().to_owned())
 }
 
 /// Fails with one line when the server does not know us.

@@ -68,3 +68,30 @@ fn a_missing_configuration_file_is_one_line_and_exits_with_1() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stderr(&output), "error: no/such/file.yaml: No such file or directory (os error 2)\n");
 }
+
+#[test]
+fn a_broken_kubeconfig_is_refused_without_its_secrets() {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(b"users:\n- {name: a, user: {token: hush}}\nclusters: [{\n").expect("written");
+    let path = file.path().to_str().expect("text");
+    let output = elbowroom(&["run", "--http-address", "127.0.0.1:0", "--kubeconfig", path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("cannot use the kubeconfig"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("hush"), "{}", stderr(&output));
+}
+
+#[test]
+fn amounts_beyond_all_bounds_do_not_stop_a_simulation() {
+    let pod = |name| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\nspec: {{nodeName: n1, containers: [{{name: c, image: i, \
+             resources: {{requests: {{cpu: 9E}}}}}}]}}\n"
+        )
+    };
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    let head = "apiVersion: elbowroom.dev/v1alpha1\nkind: Scenario\n---\napiVersion: v1\nkind: Node\n\
+                metadata: {name: n1}\nstatus: {allocatable: {cpu: 9E, pods: \"9\"}}\n";
+    file.write_all(format!("{head}{}{}", pod("a"), pod("b")).as_bytes()).expect("written");
+    let output = elbowroom(&["simulate", file.path().to_str().expect("text")]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}

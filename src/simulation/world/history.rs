@@ -99,7 +99,8 @@ impl World {
             }
             let Some(fact) = self.facts.pod(pod) else { continue };
             for (name, amount) in footprint(&fact.resources).held {
-                *sum.entry(name.to_string()).or_default() += amount;
+                let total = sum.entry(name.to_string()).or_default();
+                *total = total.saturating_add(amount);
             }
         }
         sum
