@@ -3,12 +3,15 @@
 //! Invariant: what comes out of here is accepted by the simulated API server, names apart.
 
 use super::located;
+use super::step::share;
 use crate::config::duration;
 use crate::config::tree::{Fault, Node, Position, Value};
+use crate::model::Quantity;
 use crate::simulation::kubelet::EXIT_AFTER;
 use crate::simulation::objects::{PodExt, exact, requests};
 use crate::simulation::world::Object;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 
 const KINDS: &str = "`v1 Pod`, `v1 Node`, `v1 Namespace`, `policy/v1 PodDisruptionBudget`, \
                      `scheduling.k8s.io/v1 PriorityClass`";
@@ -50,16 +53,39 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
                 return Err(Fault::new(place(document, &["status"]), text));
             }
         }
-        Object::Budget(budget) => {
-            let spec = budget.spec.as_ref();
-            if spec.is_some_and(|spec| spec.min_available.is_some() && spec.max_unavailable.is_some()) {
-                let text = "minAvailable and maxUnavailable are both given, expected one of them";
-                return Err(Fault::new(place(document, &["spec", "maxUnavailable"]), text));
-            }
-        }
+        Object::Budget(budget) => check_budget(budget, document)?,
         Object::Namespace(_) | Object::Class(_) => {}
     }
     Ok(object)
+}
+
+fn check_budget(budget: &PodDisruptionBudget, document: &Node) -> Result<(), Fault> {
+    let Some(spec) = &budget.spec else { return Ok(()) };
+    if spec.min_available.is_some() && spec.max_unavailable.is_some() {
+        let text = "minAvailable and maxUnavailable are both given, expected one of them";
+        return Err(Fault::new(place(document, &["spec", "maxUnavailable"]), text));
+    }
+    for name in ["minAvailable", "maxUnavailable"] {
+        if let Some(node) = find(document, &["spec", name]) {
+            share(name, node)?;
+        }
+    }
+    let expressions = spec.selector.iter().flat_map(|selector| selector.match_expressions.iter().flatten());
+    for one in expressions {
+        let known = ["In", "NotIn", "Exists", "DoesNotExist"].contains(&one.operator.as_str());
+        let values = one.values.as_ref().is_some_and(|values| !values.is_empty());
+        if !known || values != one.operator.ends_with("In") {
+            let at = place(document, &["spec", "selector", "matchExpressions"]);
+            let text = format!(
+                "spec.selector: found operator `{}` {} values, expected `In` or `NotIn` with some, or `Exists` or \
+                 `DoesNotExist` without",
+                one.operator,
+                if values { "with" } else { "without" }
+            );
+            return Err(Fault::new(at, text));
+        }
+    }
+    Ok(())
 }
 
 fn check_pod(pod: &Pod, document: &Node) -> Result<(), Fault> {
@@ -76,6 +102,13 @@ fn check_pod(pod: &Pod, document: &Node) -> Result<(), Fault> {
     for container in pod.containers() {
         let limits = container.resources.as_ref().and_then(|one| one.limits.clone()).unwrap_or_default();
         for (name, request) in requests(container.resources.as_ref()) {
+            if exact(&request).is_some_and(|amount| amount < Quantity::ZERO) {
+                let text = format!(
+                    "container `{}` requests {name} {}, expected no less than 0",
+                    container.name, request.0
+                );
+                return Err(Fault::new(place(document, &["spec", "containers"]), text));
+            }
             let limit = limits.get(&name);
             if limit.is_some_and(|limit| exact(&request) > exact(limit)) {
                 let text = format!(

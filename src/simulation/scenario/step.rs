@@ -149,10 +149,11 @@ fn change_budget(node: &Node, known: &Known) -> Result<Action, Fault> {
     }
     let bounds = 0..=i64::from(i32::MAX);
     let allowed = fields.integer("disruptionsAllowed", bounds)?;
+    let given = |name: &str| fields.get(name).map(|node| share(name, node)).transpose();
     let change = BudgetChange {
         disruptions_allowed: allowed.and_then(|number| i32::try_from(number).ok()),
-        min_available: share(&fields, "minAvailable")?,
-        max_unavailable: share(&fields, "maxUnavailable")?,
+        min_available: given("minAvailable")?,
+        max_unavailable: given("maxUnavailable")?,
     };
     if change.min_available.is_some() && change.max_unavailable.is_some() {
         let text = "minAvailable and maxUnavailable are both given, expected one of them";
@@ -183,20 +184,20 @@ fn quantity(name: &str, node: &Node) -> Result<ApiQuantity, Fault> {
         _ => return Err(expected(name, "a quantity such as `500m` or `1Gi`", node)),
     };
     match Quantity::parse(&text) {
-        Ok(_) => Ok(ApiQuantity(text)),
-        Err(_) => Err(expected(name, "a quantity such as `500m` or `1Gi`", node)),
+        Ok(amount) if amount >= Quantity::ZERO => Ok(ApiQuantity(text)),
+        _ => Err(expected(name, "a quantity such as `500m` or `1Gi`", node)),
     }
 }
 
-fn share(fields: &Fields<'_>, name: &str) -> Result<Option<IntOrString>, Fault> {
-    let Some(node) = fields.get(name) else { return Ok(None) };
+/// A number of Pods or a percentage.
+pub(super) fn share(name: &str, node: &Node) -> Result<IntOrString, Fault> {
     let percent = |text: &str| text.strip_suffix('%').is_some_and(|n| n.parse::<u16>().is_ok());
     match &node.value {
         Value::Integer(number) => match i32::try_from(*number) {
-            Ok(number) if number >= 0 => Ok(Some(IntOrString::Int(number))),
+            Ok(number) if number >= 0 => Ok(IntOrString::Int(number)),
             _ => Err(expected(name, "a number of Pods or a percentage such as `50%`", node)),
         },
-        Value::Text(text) if percent(text) => Ok(Some(IntOrString::String(text.clone()))),
+        Value::Text(text) if percent(text) => Ok(IntOrString::String(text.clone())),
         _ => Err(expected(name, "a number of Pods or a percentage such as `50%`", node)),
     }
 }

@@ -95,6 +95,40 @@ fn a_bad_quantity_is_refused() {
 }
 
 #[test]
+fn a_negative_quantity_is_refused() {
+    step(
+        "{at: 1s, resize: {pod: web, cpu: \"-1\"}}",
+        "s.yaml:4:36: cpu: expected a quantity such as `500m` or `1Gi`, found `-1`",
+    );
+    let pod = POD.replace("image: nginx", "image: nginx, resources: {requests: {cpu: \"-1\"}}");
+    refused(
+        &format!("{HEAD}{NODE}{pod}"),
+        "s.yaml:14:15: container `main` requests cpu -1, expected no less than 0",
+    );
+}
+
+/// A budget over everything with this in its spec.
+fn budget(spec: &str) -> String {
+    format!(
+        "{HEAD}{NODE}---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: all}}\n\
+         spec: {{{spec}}}\n"
+    )
+}
+
+#[test]
+fn a_budget_that_makes_no_sense_is_refused() {
+    refused(
+        &budget("minAvailable: 101x, selector: {}"),
+        "s.yaml:12:22: minAvailable: expected a number of Pods or a percentage such as `50%`, found `101x`",
+    );
+    refused(
+        &budget("selector: {matchExpressions: [{key: app, operator: Near}]}"),
+        "s.yaml:12:37: spec.selector: found operator `Near` without values, expected `In` or `NotIn` with some, or \
+         `Exists` or `DoesNotExist` without",
+    );
+}
+
+#[test]
 fn a_step_does_exactly_one_thing() {
     let verbs = "exactly one of resize, create, delete, node, budget, restart";
     step("{at: 5s}", &format!("s.yaml:4:3: found nothing to do, expected {verbs}"));

@@ -111,7 +111,8 @@ fn a_smaller_wish_that_the_kubelet_serves_first_is_foreseen() {
 
 #[test]
 fn two_small_pods_go_rather_than_a_more_important_one_that_frees_all_at_once() {
-    // Somebody else's Pod is served first and wants memory too; h alone frees cpu and memory, but ranks higher.
+    // Only cpu is short, until the room that a frees lets somebody else's Pod take the memory that p needs too.
+    // h alone frees enough of both, but ranks higher.
     let sized = |mut pod: Pod, cpu: &str, memory: &str, wants: Option<(&str, &str)>| {
         let list = |cpu: &str, memory: &str| {
             vec![("cpu".into(), quantity(cpu)), ("memory".into(), quantity(memory))]
@@ -131,8 +132,8 @@ fn two_small_pods_go_rather_than_a_more_important_one_that_frees_all_at_once() {
         first,
         sized(deferred("p", 50, "1", "1"), "1", "1", Some(("3", "3"))),
         sized(pod("h", 40, "4"), "4", "4", None),
-        sized(pod("a", 1, "2"), "4", "1", None),
-        sized(pod("b", 1, "2"), "0", "3", None),
+        sized(pod("a", 1, "2"), "4", "0", None),
+        sized(pod("b", 1, "2"), "0", "2", None),
     ];
     let mut evicted = World::new(vec![host], pods, vec![]).agree();
     evicted.sort();
