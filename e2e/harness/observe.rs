@@ -21,6 +21,8 @@ pub struct Seen {
     pub pods: BTreeMap<String, Pod>,
     /// Names that were seen with a deletion timestamp, or vanished.
     pub left: BTreeSet<String>,
+    /// UIDs of Pods that are gone: a late answer to a write does not bring them back.
+    gone: BTreeSet<String>,
 }
 
 /// Follows one namespace until dropped.
@@ -107,6 +109,9 @@ impl Seen {
         if is_leaving(&pod) {
             self.left.insert(name.clone());
         }
+        if pod.metadata.uid.as_ref().is_some_and(|uid| self.gone.contains(uid)) {
+            return;
+        }
         let version = |p: &Pod| p.metadata.resource_version.as_deref().and_then(|v| v.parse::<u64>().ok());
         let newer = self
             .pods
@@ -118,7 +123,8 @@ impl Seen {
     }
 
     fn remove(&mut self, name: &str) {
-        self.pods.remove(name);
+        let known = self.pods.remove(name);
+        self.gone.extend(known.and_then(|pod| pod.metadata.uid));
         self.left.insert(name.to_owned());
     }
 
@@ -136,6 +142,7 @@ impl Seen {
             }
             watcher::Event::Apply(pod) => self.put(pod),
             watcher::Event::Delete(pod) => {
+                self.gone.extend(pod.metadata.uid);
                 if let Some(name) = pod.metadata.name {
                     self.remove(&name);
                 }
