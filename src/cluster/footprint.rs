@@ -3,6 +3,7 @@
 //! Invariant: every sum is exact and is rounded once per Pod and resource. The rules are those of Kubernetes 1.37
 //! (component-helpers `resource/helpers.go`, KEP-1287, KEP-2837, KEP-753, KEP-5419).
 
+use super::rounding::whole;
 use crate::model::requests::{ContainerResources, PodResources, Requests};
 use crate::model::{Quantity, Str};
 
@@ -96,8 +97,7 @@ fn has_pod_level(name: &str) -> bool {
 }
 
 fn round(name: &str, amount: Option<Quantity>) -> i64 {
-    let amount = amount.unwrap_or_default();
-    if name == "cpu" { amount.ceil_milli() } else { amount.ceil_units() }
+    whole(name, amount.unwrap_or_default())
 }
 
 fn find(list: &Requests, name: &str) -> Option<Quantity> {

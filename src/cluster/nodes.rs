@@ -126,7 +126,7 @@ impl Nodes {
         let allocatable: Amounts = node
             .allocatable
             .iter()
-            .map(|(name, quantity)| (names.id(name), rounding::allocatable(name, *quantity)))
+            .map(|(name, quantity)| (names.id(name), rounding::whole(name, *quantity)))
             .collect();
         self.allocatable.set(id.index(), &allocatable);
         let row = &mut self.rows[id.index()];

@@ -5,7 +5,7 @@
 
 use crate::model::Quantity;
 
-/// A node's amount of the resource `name`.
-pub fn allocatable(name: &str, quantity: Quantity) -> i64 {
+/// An amount of the resource `name`, of a node or of a Pod's sum.
+pub fn whole(name: &str, quantity: Quantity) -> i64 {
     if name == "cpu" { quantity.ceil_milli() } else { quantity.ceil_units() }
 }

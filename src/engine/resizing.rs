@@ -44,7 +44,7 @@ impl Engine {
                     effects.push(Effect::Report(Decision::Resize { pod, node, reason, message }));
                 }
             }
-            Order::Preempting { pod, node, victims, exact, .. } => {
+            Order::Preempting { pod, node, victims, exact } => {
                 effects.push(Effect::Report(Decision::Preempting { pod, node, victims, exact }));
             }
             Order::Evicted { preemptor, victim } => {

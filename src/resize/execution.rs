@@ -138,8 +138,7 @@ impl Queue {
 
 impl Entry {
     pub(super) fn preempting(&self, victims: Vec<PodRef>, exact: bool) -> Order {
-        let (pod, profile, node) = (self.pod.clone(), self.profile.clone(), self.node_name.clone());
-        Order::Preempting { pod, profile, node, victims, exact }
+        Order::Preempting { pod: self.pod.clone(), node: self.node_name.clone(), victims, exact }
     }
 }
 

@@ -95,17 +95,10 @@ impl View {
         for id in (0..cluster.resources.len()).map(ResourceId) {
             free.add(&[(id, allocatable.get(id, node.index()))].into_iter().collect(), 1);
         }
-        let mut leaving = Room::default();
-        for pod in row.pods.iter().filter_map(|id| cluster.pods.get(*id)) {
-            free.add(&pod.charge.held, -1);
-            if pod.releasing() {
-                leaving.add(&pod.charge.held, 1);
-            }
-        }
+        let pods = || row.pods.iter().filter_map(|id| cluster.pods.get(*id));
+        pods().for_each(|pod| free.add(&pod.charge.held, -1));
         let mut free_later = free.clone();
-        for (index, amount) in (0u32..).zip(&leaving.0) {
-            free_later.add(&[(ResourceId(index), *amount)].into_iter().collect(), 1);
-        }
+        pods().filter(|pod| pod.releasing()).for_each(|pod| free_later.add(&pod.charge.held, 1));
         Self { free, free_later, pending: pending(cluster, node) }
     }
 

@@ -141,8 +141,6 @@ pub enum Order {
     Preempting {
         /// The growing Pod.
         pod: PodRef,
-        /// Its profile.
-        profile: Str,
         /// Its node.
         node: Str,
         /// Who goes.

@@ -75,6 +75,11 @@ pub fn deferred(name: &str, priority: i32, from: &str, to: &str) -> Pod {
     pod
 }
 
+/// A running Pod on a node other than `n1`.
+pub fn on(node: &str, pod: Pod) -> Pod {
+    Pod { node: Some(node.into()), ..pod }
+}
+
 pub fn labels(key: &str, value: &str) -> Labels {
     [(key.into(), value.into())].into_iter().collect()
 }

@@ -9,7 +9,7 @@ use crate::model::Timestamp;
 use crate::simulation::facts::Facts;
 use crate::simulation::objects::{Amounts, PodExt, condition, requests, time};
 use k8s_openapi::api::core::v1::{
-    ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStatus, Pod,
+    ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStatus, Pod, PodStatus,
     ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
@@ -122,17 +122,17 @@ pub(super) fn ended(pod: &mut Pod, now: Timestamp) {
     }
 }
 
+fn all_containers(status: &mut PodStatus) -> impl Iterator<Item = &mut ContainerStatus> {
+    let init = status.init_container_statuses.iter_mut().flatten();
+    status.container_statuses.iter_mut().flatten().chain(init)
+}
+
 /// Writes what is admitted.
 pub(super) fn write_allocation(pod: &mut Pod, allocated: &Allocation, facts: &mut Facts) {
     let total = total(pod, allocated, facts);
     let status = pod.status_mut();
     status.allocated_resources = Some(total);
-    let all = status
-        .container_statuses
-        .iter_mut()
-        .flatten()
-        .chain(status.init_container_statuses.iter_mut().flatten());
-    for one in all {
+    for one in all_containers(status) {
         one.allocated_resources = Some(requests(allocated.get(&one.name)));
     }
 }
@@ -143,12 +143,7 @@ pub(super) fn write_actual(pod: &mut Pod, allocated: &Allocation, facts: &mut Fa
     let status = pod.status_mut();
     status.resources =
         Some(ResourceRequirements { requests: status.allocated_resources.clone(), ..Default::default() });
-    let all = status
-        .container_statuses
-        .iter_mut()
-        .flatten()
-        .chain(status.init_container_statuses.iter_mut().flatten());
-    for one in all {
+    for one in all_containers(status) {
         one.resources = allocated.get(&one.name).cloned();
     }
 }

@@ -21,11 +21,6 @@ pub fn asking(requests: Requests) -> ContainerResources {
     ContainerResources { requests, ..ContainerResources::default() }
 }
 
-/// A running Pod on a node other than `n1`.
-pub fn on(node: &str, pod: Pod) -> Pod {
-    Pod { node: Some(node.into()), ..pod }
-}
-
 /// The same Pod with demands on its node.
 pub fn with(pod: Pod, demand: impl FnOnce(&mut Placement)) -> Pod {
     let mut placement = Placement::default();

@@ -16,16 +16,20 @@ fn a_budget_of_zero_keeps_its_pod_and_is_named() {
     assert_eq!(world.agree(), ["v"]);
 }
 
-#[test]
-fn two_resizes_on_two_nodes_do_not_spend_one_unit_twice() {
-    let on = |node: &str, pod: Pod| Pod { node: Some(node.into()), ..pod };
+/// r1 on n1 needs v1 gone, r2 on n2 needs v2 gone, and the budget over all allows one disruption.
+fn two_resizes_on_one_unit() -> World {
     let pods = vec![
         on("n1", pod("v1", 5, "4")),
         on("n2", pod("v2", 5, "4")),
         on("n1", deferred("r1", 80, "2", "4")),
         on("n2", deferred("r2", 80, "2", "4")),
     ];
-    let mut world = World::new(vec![node("n1", "6"), node("n2", "6")], pods, vec![budget("all", 1)]);
+    World::new(vec![node("n1", "6"), node("n2", "6")], pods, vec![budget("all", 1)])
+}
+
+#[test]
+fn two_resizes_on_two_nodes_do_not_spend_one_unit_twice() {
+    let mut world = two_resizes_on_one_unit();
     assert_eq!(world.agree().len(), 1);
     let blocked = ["r1", "r2"].iter().filter(|name| world.reason(name) == Some(Reason::BlockedByPdb)).count();
     assert_eq!(blocked, 1);
@@ -33,7 +37,6 @@ fn two_resizes_on_two_nodes_do_not_spend_one_unit_twice() {
 
 #[test]
 fn a_unit_that_was_spent_stays_spent_until_the_status_shows_it() {
-    let on = |node: &str, pod: Pod| Pod { node: Some(node.into()), ..pod };
     let pods = vec![
         on("n1", pod("v1", 5, "4")),
         on("n2", pod("v2", 5, "4")),
@@ -140,14 +143,7 @@ fn a_budget_that_closes_between_two_exits_claims_no_further_victim() {
 
 #[test]
 fn a_unit_that_is_given_back_goes_to_whoever_waits_for_it() {
-    let on = |node: &str, pod: Pod| Pod { node: Some(node.into()), ..pod };
-    let pods = vec![
-        on("n1", pod("v1", 5, "4")),
-        on("n2", pod("v2", 5, "4")),
-        on("n1", deferred("r1", 80, "2", "4")),
-        on("n2", deferred("r2", 80, "2", "4")),
-    ];
-    let mut world = World::new(vec![node("n1", "6"), node("n2", "6")], pods, vec![budget("all", 1)]);
+    let mut world = two_resizes_on_one_unit();
     assert_eq!(world.reason("r2"), Some(Reason::BlockedByPdb));
     // While v1 is being asked about, the wish that it was to go for is taken back.
     world.see(on("n1", pod("r1", 80, "2")));
