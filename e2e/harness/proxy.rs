@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::observe::lock;
@@ -37,6 +38,8 @@ struct Shared {
     client: kube::Client,
     plan: Mutex<Option<(Pid, KillAt)>>,
     writes: AtomicUsize,
+    /// Writes that were begun and not ended.
+    open: watch::Sender<usize>,
     /// `METHOD path code` of each write that was forwarded.
     log: Mutex<Vec<String>>,
 }
@@ -60,6 +63,7 @@ impl Proxy {
             client: kube::Client::try_from(config)?,
             plan: Mutex::default(),
             writes: AtomicUsize::new(0),
+            open: watch::Sender::new(0),
             log: Mutex::default(),
         });
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -80,6 +84,15 @@ impl Proxy {
     /// Whether the planned end has come.
     pub fn has_killed(&self) -> bool {
         lock(&self.shared.plan).is_none()
+    }
+
+    /// Waits until no write is on its way. A process that starts after this sees in its lists what the one before
+    /// it has done; else it may do the same once more, which does no harm and cannot be told from a fault.
+    pub async fn settled(&self) {
+        // What a process wrote just before its end may not have been read yet.
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        // The sender lives as long as the proxy.
+        let _ = self.shared.open.subscribe().wait_for(|open| *open == 0).await;
     }
 
     /// The writes that got through, as `METHOD path code`.
@@ -105,16 +118,26 @@ impl Shared {
 
 async fn forward(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     // A task of its own: what was sent goes on, and is noted, even if nobody is left to be answered.
-    let passed = tokio::spawn(async move { pass(&shared, request).await }).await;
+    let passed = tokio::spawn(async move {
+        let writes = changes_something(&request);
+        shared.open.send_modify(|open| *open += usize::from(writes));
+        let passed = pass(&shared, request, writes).await;
+        shared.open.send_modify(|open| *open -= usize::from(writes));
+        passed
+    });
+    let passed = passed.await;
     let passed = passed.map_err(anyhow::Error::from).flatten();
     passed.unwrap_or_else(|error| (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response())
 }
 
-async fn pass(shared: &Shared, request: Request) -> Result<Response> {
+/// The questions about its own rights change nothing in the cluster.
+fn changes_something(request: &Request) -> bool {
+    request.method() != Method::GET && !request.uri().path().contains("/selfsubject")
+}
+
+async fn pass(shared: &Shared, request: Request, writes: bool) -> Result<Response> {
     let (mut parts, body) = request.into_parts();
     let body = to_bytes(body, 1 << 22).await?;
-    // The questions about its own rights change nothing in the cluster.
-    let writes = parts.method != Method::GET && !parts.uri.path().contains("/selfsubject");
     let count = if writes { shared.writes.fetch_add(1, Ordering::SeqCst) + 1 } else { 0 };
     if writes && shared.strike(|at| matches!(at, KillAt::Before(n) if n == count)) {
         anyhow::bail!("not forwarded");

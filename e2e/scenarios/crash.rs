@@ -67,6 +67,7 @@ async fn at_seeded_delays(world: &World, lane: u64) -> Result<()> {
         let scheduler = world.spawn_scheduler(Some(&story.proxy.address))?;
         tokio::time::sleep(delay).await;
         scheduler.kill().await?;
+        story.proxy.settled().await;
         let again = world.spawn_scheduler(Some(&story.proxy.address))?;
         story
             .ends_well(&names, again)
@@ -101,6 +102,7 @@ async fn at_every_write(world: &World, moment: fn(usize) -> KillAt) -> Result<()
             return story.ends_well(&names, scheduler).await.context(what);
         }
         scheduler.killed().await?;
+        story.proxy.settled().await;
         let again = world.spawn_scheduler(Some(&story.proxy.address))?;
         story.ends_well(&names, again).await.context(what)?;
     }
