@@ -7,9 +7,11 @@ mod calls;
 mod client;
 mod engine_loop;
 mod events;
+mod reader;
 mod report;
 mod rights;
 mod start;
 mod watch;
 
+pub use reader::Reader;
 pub use start::run;

@@ -4,6 +4,7 @@
 
 pub mod entry;
 mod execution;
+pub mod explain;
 pub mod judge;
 pub mod kubelet;
 pub mod orders;

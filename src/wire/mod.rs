@@ -17,4 +17,4 @@ pub use budget::Budget;
 pub use convert::{Converter, Unreadable};
 pub use namespace::Namespace;
 pub use node::Node;
-pub use pod::Pod;
+pub use pod::{AboveLimit, Pod, Wish};
