@@ -3,6 +3,7 @@
 mod crash;
 mod golden_kubelet;
 mod golden_node;
+mod inspect;
 mod outage;
 mod pipeline;
 mod start;
@@ -73,6 +74,11 @@ pub fn all() -> Vec<Scenario> {
             bad_kubeconfig_is_one_line,
             bad_configuration_is_one_line,
             leader_election_is_warned_about,
+        },
+        inspect(3)::{
+            explain_names_the_budget_and_writes_nothing,
+            explain_tells_of_pods_that_do_not_grow,
+            a_user_of_one_namespace_hears_which_right_is_missing,
         },
         outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
     ];

@@ -154,7 +154,7 @@ impl InspectArguments {
         match pod.node_name() {
             Some(node) => {
                 objects.pods = reader.pods_on(node).await?;
-                objects.nodes = reader.node(node).await?.into_iter().collect();
+                objects.nodes = reader.node(node).await?;
             }
             None => {
                 objects.pods = reader.pods().await?;

@@ -53,13 +53,12 @@ impl Reader {
         self.answer(api.get_opt(name), || format!("get pods in namespace {namespace}")).await
     }
 
-    /// One Node; `None` when there is none.
+    /// The Node of that name, or nothing. Listed, so that whoever may list needs no further right.
     ///
     /// # Errors
     /// The API server cannot be reached, or refuses.
-    pub async fn node(&self, name: &str) -> Result<Option<wire::Node>> {
-        let api = Api::<wire::Node>::all(self.clients.reads.clone());
-        self.answer(api.get_opt(name), || "get nodes".to_owned()).await
+    pub async fn node(&self, name: &str) -> Result<Vec<wire::Node>> {
+        self.list(&format!("metadata.name={name}")).await
     }
 
     /// The Pods of a node that have not finished.
@@ -117,7 +116,7 @@ impl Reader {
         }
         let mut all = Vec::new();
         loop {
-            let right = || format!("list {} in all namespaces", K::plural(&()));
+            let right = || listing::<K>();
             let page = self.answer(api.list(&params), right).await?;
             all.extend(page.items);
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
@@ -151,6 +150,14 @@ impl Reader {
             }
         }
     }
+}
+
+/// The right to list a kind everywhere.
+fn listing<K: Listed>() -> String {
+    let (kind, group) = (K::plural(&()), K::group(&()));
+    let dot = if group.is_empty() { "" } else { "." };
+    let everywhere = if K::kind(&()) == "Pod" || !group.is_empty() { " in all namespaces" } else { "" };
+    format!("list {kind}{dot}{group}{everywhere}")
 }
 
 /// Finished Pods hold nothing.
