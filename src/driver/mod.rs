@@ -8,6 +8,7 @@ mod client;
 mod engine_loop;
 mod events;
 mod reader;
+mod reload;
 mod report;
 mod rights;
 mod start;

@@ -3,7 +3,7 @@
 //! Invariant: every reason names something and has a step; steps only read, or say what to change.
 
 use super::names;
-use super::neighbours::{field, key};
+use super::neighbours::key;
 use super::resize::Findings;
 use super::shape::Blocker;
 use crate::cluster::{Cluster, PodId, PodRow};
@@ -12,6 +12,8 @@ use crate::model::taint::{TaintEffect, tolerated};
 use crate::resize::Reason;
 use crate::resize::explain::Standing;
 use crate::resize::kubelet::Obstacle;
+use crate::resize::policy::Exclusion;
+use crate::resize::text::{duration, protection};
 
 /// What keeps the Pod from growing.
 pub fn blockers(found: &Findings<'_>) -> Vec<Blocker> {
@@ -30,7 +32,7 @@ pub fn blockers(found: &Findings<'_>) -> Vec<Blocker> {
             let owners = node.resize_preemption_disabled_by.join(", ");
             on_node(format!("podPreemptionPolicy.disableResizePreemption: {owners}"))
         }
-        Reason::NotAllowed => policy("preemptors", "leaves this Pod out"),
+        Reason::NotAllowed => exclusion(found),
         Reason::NodeNotReady => on_node("not Ready".to_owned()),
         Reason::ExceedsNode => on_node("has less in all than the Pod asks for".to_owned()),
         Reason::NotAShortage => obstacle(found),
@@ -39,8 +41,8 @@ pub fn blockers(found: &Findings<'_>) -> Vec<Blocker> {
         }
         Reason::ProtectedVictims => protections(found),
         Reason::BlockedByPdb => budgets(found),
-        Reason::GraceTooLong => policy("deadline", "ends before the Pods that would do are gone"),
-        Reason::LimitReached => policy("maxVictims, maxEvictingPerNode, maxEvictionsPerMinute", "is reached"),
+        Reason::GraceTooLong => late(found),
+        Reason::LimitReached => limits(found),
         Reason::Waiting => policy("wait", "is not over, or the next round is put off"),
         Reason::Observing => policy("mode", "is Observe"),
         Reason::EvictionFailed => victims(found, "its eviction was refused"),
@@ -135,6 +137,46 @@ fn policy(name: &str, detail: &str) -> Vec<Blocker> {
     vec![blocker("Policy", name.to_owned(), detail.to_owned())]
 }
 
+/// What of `preemptors` leaves the Pod out.
+fn exclusion(found: &Findings<'_>) -> Vec<Blocker> {
+    let pod = &found.row.pod;
+    let labels = found.cluster.namespace_labels(&pod.id.namespace);
+    match found.policy.preemptors.excludes(pod, &labels) {
+        Some(Exclusion::Priority(least)) => {
+            policy("preemptors.minPriority", &format!("is {least}, above the Pod's {}", pod.priority))
+        }
+        Some(Exclusion::Namespace) => policy("preemptors.namespaceSelector", "leaves its namespace out"),
+        Some(Exclusion::Labels) => policy("preemptors.labelSelector", "leaves the Pod out"),
+        None => policy("preemptors", "leaves the Pod out"),
+    }
+}
+
+/// Who would still be there at the deadline.
+fn late(found: &Findings<'_>) -> Vec<Blocker> {
+    let late = rows(found).filter(|(_, standing)| **standing == Standing::Grace);
+    let pods = late.map(|(row, _)| {
+        let detail = format!("its grace period of {} ends after the deadline", duration(row.pod.grace));
+        blocker("Pod", names::path(&row.pod.id), detail)
+    });
+    let deadline = found.policy.deadline.map(duration).unwrap_or_default();
+    pods.chain(policy("deadline", &format!("is {deadline}"))).collect()
+}
+
+/// The limits that the sentence names.
+fn limits(found: &Findings<'_>) -> Vec<Blocker> {
+    let told = found.told().map(|told| told.message.as_str()).unwrap_or_default();
+    let sentence = if found.state.0 == Reason::LimitReached { found.state.1.as_str() } else { told };
+    let limits = [
+        ("maxVictims", found.policy.max_victims),
+        ("maxEvictingPerNode", found.policy.max_evicting_per_node),
+        ("maxEvictionsPerMinute", found.policy.max_evictions_per_minute),
+    ];
+    let named = limits.into_iter().filter(|(name, _)| sentence.contains(name));
+    named
+        .filter_map(|(name, most)| Some(blocker("Policy", name.to_owned(), format!("is {}", most?))))
+        .collect()
+}
+
 fn rows<'a>(found: &'a Findings<'_>) -> impl Iterator<Item = (&'a PodRow, &'a Standing)> {
     let row = |(id, standing): &'a (PodId, Standing)| Some((found.cluster.pods.get(*id)?, standing));
     found.picture.others.iter().filter_map(row)
@@ -159,11 +201,7 @@ fn victims(found: &Findings<'_>, detail: &str) -> Vec<Blocker> {
 fn protections(found: &Findings<'_>) -> Vec<Blocker> {
     let protected = rows(found).filter_map(|(row, standing)| match standing {
         Standing::Protected(rule) => {
-            Some(blocker("Policy", field(rule), format!("keeps {}", names::path(&row.pod.id))))
-        }
-        Standing::Young => {
-            let detail = format!("keeps {}", names::path(&row.pod.id));
-            Some(blocker("Policy", "minVictimAge".to_owned(), detail))
+            Some(blocker("Policy", protection(rule), format!("keeps {}", names::path(&row.pod.id))))
         }
         _ => None,
     });

@@ -24,7 +24,8 @@ use crate::model::{Pod, Str, Timestamp};
 use crate::resize::Reason;
 use crate::resize::explain::Picture;
 use crate::resize::judge::current;
-use crate::resize::text::amount;
+use crate::resize::policies::Terms;
+use crate::resize::text::{amount, duration};
 use crate::wire::{self, Converter, Unreadable};
 use kube::Resource;
 use plan::Planned;
@@ -244,9 +245,20 @@ impl Case<'_> {
             (verdict.victims, verdict.exact) = (victims, exact);
         }
         let policy = self.rules.judged_by();
-        let Some(picture) = Picture::draw(cluster, id, &policy, &verdict.victims, self.now) else { return };
-        let findings =
-            Findings { cluster, row, state, verdict: &verdict, picture: &picture, planned, refusals };
+        let entry = tables.engine().resizes().entries().find(|entry| entry.id == id);
+        let counted_from = entry.map_or(self.now, |entry| entry.counted_from);
+        let terms = Terms { policy: &policy, counted_from, now: self.now, pace: None };
+        let Some(picture) = Picture::draw(cluster, id, &terms, &verdict.victims) else { return };
+        let findings = Findings {
+            cluster,
+            row,
+            policy: &policy,
+            state,
+            verdict: &verdict,
+            picture: &picture,
+            planned,
+            refusals,
+        };
         explanation.summary = summary(&findings, self.now);
         explanation.blocked_by = advice::blockers(&findings);
         explanation.next_steps = advice::next_steps(&findings);
@@ -344,6 +356,6 @@ fn summary(found: &Findings<'_>, now: Timestamp) -> String {
         };
     }
     let since = found.row.pod.resize.as_ref().and_then(|condition| condition.since);
-    let since = since.map(|since| format!(" for {}", names::span(now - since))).unwrap_or_default();
+    let since = since.map(|since| format!(" for {}", duration(now - since))).unwrap_or_default();
     format!("Pod {pod} on node {node}: its resize is Deferred{since}: {}", found.reason().as_str())
 }

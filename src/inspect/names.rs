@@ -5,7 +5,7 @@
 use super::shape::AmountsByName;
 use crate::cluster::{Amounts, Cluster, PodId, PodRow};
 use crate::model::pod::Qos;
-use crate::model::{PodRef, Span, Timestamp};
+use crate::model::{PodRef, Timestamp};
 use crate::resize::text::amount;
 
 /// `namespace/name`.
@@ -39,23 +39,6 @@ pub fn rfc3339(at: Timestamp) -> String {
     jiff::Timestamp::from_second(second).map(|at| at.to_string()).unwrap_or_default()
 }
 
-/// `4m10s`, `3h2m`, `2d4h`, `9s`: the two largest units.
-pub fn span(span: Span) -> String {
-    let seconds = span.0 / 1_000_000;
-    let parts = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];
-    let Some(first) = parts.iter().position(|(size, _)| seconds >= *size) else { return "0s".to_owned() };
-    let mut rest = seconds;
-    let mut text = String::new();
-    for (size, unit) in parts.iter().skip(first).take(2) {
-        let count = rest / size;
-        rest %= size;
-        if count > 0 {
-            text += &format!("{count}{unit}");
-        }
-    }
-    text
-}
-
 /// The class as the API has it.
 pub fn qos(class: Qos) -> &'static str {
     match class {
@@ -82,15 +65,6 @@ pub fn few(names: &[String], most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_span_has_its_two_largest_units() {
-        for (seconds, text) in
-            [(0, "0s"), (9, "9s"), (60, "1m"), (250, "4m10s"), (10_925, "3h2m"), (187_200, "2d4h")]
-        {
-            assert_eq!(span(Span::from_seconds(seconds)), text);
-        }
-    }
 
     #[test]
     fn a_time_is_told_to_the_second() {

@@ -5,8 +5,10 @@
 use super::names;
 use super::shape::{Group, Neighbour, Victim};
 use crate::cluster::{BudgetKey, Cluster, PodId, PodRow};
-use crate::resize::explain::{ProtectedBy, Standing};
-use crate::resize::victims::payer;
+use crate::resize::eligible::payer;
+use crate::resize::explain::Standing;
+use crate::resize::policy::Protection;
+use crate::resize::text::protection;
 
 /// Those who go.
 pub fn victims(cluster: &Cluster, others: &[(PodId, Standing)]) -> Vec<Victim> {
@@ -61,8 +63,8 @@ fn rule(standing: &Standing) -> Option<&'static str> {
         Standing::Spared(_) => "NotNeeded",
         Standing::Budget(_) => "KeptByBudget",
         Standing::Overlap(_) => "OverlappingBudgets",
+        Standing::Protected(Protection::Young(_)) => "TooYoung",
         Standing::Protected(_) => "Protected",
-        Standing::Young => "TooYoung",
         Standing::Grace => "GraceTooLong",
         Standing::Leaving => "Leaving",
         Standing::Mirror => "MirrorPod",
@@ -82,22 +84,10 @@ fn detail(cluster: &Cluster, standing: &Standing) -> String {
             let all: Vec<String> = budgets.iter().map(key).collect();
             format!("several budgets cover it: {}", all.join(", "))
         }
-        Standing::Protected(rule) => format!("protected by {}", field(rule)),
-        Standing::Young => "younger than minVictimAge".to_owned(),
+        Standing::Protected(rule) => format!("kept by {}", protection(rule)),
         Standing::Grace => "its grace period ends after the deadline".to_owned(),
         Standing::Leaving => "leaving already".to_owned(),
         Standing::Mirror => "mirrors a static Pod".to_owned(),
         Standing::Priority => "same or higher priority".to_owned(),
-    }
-}
-
-/// The field of the policy.
-pub fn field(rule: &ProtectedBy) -> String {
-    match rule {
-        ProtectedBy::Namespace => "protect.namespaces".to_owned(),
-        ProtectedBy::Labels => "protect.labelSelector".to_owned(),
-        ProtectedBy::Annotation(key) => format!("protect.annotations ({key})"),
-        ProtectedBy::DaemonSet => "protect.daemonSets".to_owned(),
-        ProtectedBy::Unmanaged => "protect.unmanaged".to_owned(),
     }
 }

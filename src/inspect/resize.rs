@@ -7,9 +7,9 @@ use super::tables::Verdict;
 use super::{names, neighbours};
 use crate::cluster::{Cluster, PodRow};
 use crate::model::pod::Condition;
-use crate::resize::Reason;
 use crate::resize::explain::{Picture, Room};
 use crate::resize::text::amount;
+use crate::resize::{Reason, ResizePolicy};
 
 /// What a resize is explained from.
 pub struct Findings<'a> {
@@ -17,6 +17,8 @@ pub struct Findings<'a> {
     pub cluster: &'a Cluster,
     /// The growing Pod.
     pub row: &'a PodRow,
+    /// The policy it was judged by.
+    pub policy: &'a ResizePolicy,
     /// The state that the engine gives it.
     pub state: (Reason, String),
     /// What the engine decided.

@@ -141,7 +141,8 @@ fn same(told: &Said, state: &Said) -> bool {
 
 /// A sentence of a condition without its advice, which is among the next steps.
 fn what(message: &str) -> &str {
-    message.trim()
+    let message = message.trim();
+    message.rsplit_once(". ").map_or(message, |(what, _)| what)
 }
 
 fn victim(one: &Victim) -> String {

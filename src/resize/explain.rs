@@ -2,12 +2,12 @@
 //!
 //! Invariant: this reads what `judge` reads and decides nothing; facts, no prose.
 
+use super::eligible::{self, payer};
 use super::kubelet::{Obstacle, View};
-use super::policy::{Protect, ResizePolicy};
-use super::victims::payer;
+use super::policies::Terms;
+use super::policy::Protection;
 use crate::cluster::{BudgetKey, Cluster, NodeId, PodId, PodRow, ResourceId};
-use crate::model::pod::Phase;
-use crate::model::{Pod, PodRef, Span, Str, Timestamp};
+use crate::model::PodRef;
 
 /// One resource of the node, as its kubelet counts it for this resize. Milli-CPU, bytes or whole units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,22 +35,7 @@ impl Room {
     }
 }
 
-/// Which rule of `protect` covers a Pod.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProtectedBy {
-    /// `namespaces`.
-    Namespace,
-    /// `labelSelector`.
-    Labels,
-    /// `annotations`: this one.
-    Annotation(Str),
-    /// `daemonSets`.
-    DaemonSet,
-    /// `unmanaged`.
-    Unmanaged,
-}
-
-/// Why a neighbour goes or stays.
+/// Why a neighbour goes or stays. [`eligible::Standing`] says what is so before anybody is chosen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// It is chosen.
@@ -64,9 +49,7 @@ pub enum Standing {
     /// Several budgets cover it: the Eviction API refuses whatever they allow.
     Overlap(Vec<BudgetKey>),
     /// The policy protects it.
-    Protected(ProtectedBy),
-    /// It is younger than `minVictimAge`.
-    Young,
+    Protected(Protection),
     /// Its grace period would end after the deadline.
     Grace,
     /// A mirror of a static Pod.
@@ -91,13 +74,7 @@ pub struct Picture {
 impl Picture {
     /// Draws it for the Deferred resize of `id`; `victims` are those that were chosen. `None` if the Pod has no
     /// node or no Deferred resize.
-    pub fn draw(
-        cluster: &Cluster,
-        id: PodId,
-        policy: &ResizePolicy,
-        victims: &[PodRef],
-        now: Timestamp,
-    ) -> Option<Self> {
+    pub fn draw(cluster: &Cluster, id: PodId, terms: &Terms<'_>, victims: &[PodRef]) -> Option<Self> {
         let row = cluster.pods.get(id)?;
         let node = row.node?;
         let view = View::read(cluster, node);
@@ -123,7 +100,7 @@ impl Picture {
             room: room.filter(matters).collect(),
             before: earlier.collect(),
             obstacle: own.obstacle,
-            others: standings(cluster, node, (id, row), policy, victims, now),
+            others: standings(cluster, node, id, terms, victims),
         })
     }
 }
@@ -131,20 +108,18 @@ impl Picture {
 fn standings(
     cluster: &Cluster,
     node: NodeId,
-    (id, growing): (PodId, &PodRow),
-    policy: &ResizePolicy,
+    growing: PodId,
+    terms: &Terms<'_>,
     victims: &[PodRef],
-    now: Timestamp,
 ) -> Vec<(PodId, Standing)> {
-    let ids = cluster.nodes.row(node).pods.iter().filter(|other| **other != id);
-    let rows = ids.filter_map(|other| Some((*other, cluster.pods.get(*other)?)));
-    let ends = policy.deadline.and_then(|span| Some(growing.pod.resize.as_ref()?.since? + span));
+    let ids = cluster.nodes.row(node).pods.iter();
+    let rows = ids.filter_map(|id| Some((*id, cluster.pods.get(*id)?)));
     let mut list: Vec<(PodId, &PodRow, Standing)> = rows
-        .map(|(other, row)| {
+        .filter_map(|(id, row)| {
             let chosen = victims.iter().any(|victim| victim.uid == row.pod.id.uid);
             let standing =
-                if chosen { Standing::Victim } else { standing(cluster, growing, row, policy, ends, now) };
-            (other, row, standing)
+                if chosen { Standing::Victim } else { standing(cluster, (id, row), growing, terms)? };
+            Some((id, row, standing))
         })
         .collect();
     list.sort_by(|(_, a, why_a), (_, b, why_b)| {
@@ -154,58 +129,25 @@ fn standings(
     list.into_iter().map(|(id, _, standing)| (id, standing)).collect()
 }
 
+/// Why one that was not chosen stays; `None` for the growing Pod itself, and for one that nobody has bound yet.
 fn standing(
     cluster: &Cluster,
-    growing: &PodRow,
-    row: &PodRow,
-    policy: &ResizePolicy,
-    ends: Option<Timestamp>,
-    now: Timestamp,
-) -> Standing {
-    let pod = &row.pod;
-    if row.releasing() {
-        return Standing::Leaving;
-    }
-    if pod.mirror {
-        return Standing::Mirror;
-    }
-    if pod.priority >= growing.pod.priority {
-        return Standing::Priority;
-    }
-    if let Some(rule) = protected_by(&policy.protect, pod) {
-        return Standing::Protected(rule);
-    }
-    if policy.min_victim_age > Span::default() && now - pod.started.unwrap_or(now) < policy.min_victim_age {
-        return Standing::Young;
-    }
-    if ends.is_some_and(|ends| now + pod.grace > ends) {
-        return Standing::Grace;
-    }
-    let covering = cluster.budgets.covering(&pod.id.namespace, &pod.labels);
-    if pod.phase != Phase::Pending && covering.len() > 1 {
-        let key = |budget: &&crate::model::Budget| (budget.namespace.clone(), budget.name.clone());
-        return Standing::Overlap(covering.iter().map(key).collect());
-    }
-    match payer(cluster, row) {
-        Some(key) if cluster.budgets.left(&key) == 0 => Standing::Budget(key),
-        payer => Standing::Spared(payer),
-    }
-}
-
-/// The first rule of `protect` that covers the Pod; `None` exactly when [`Protect::covers`] is false.
-fn protected_by(protect: &Protect, pod: &Pod) -> Option<ProtectedBy> {
-    if !protect.covers(pod) {
-        return None;
-    }
-    if protect.namespaces.contains(&pod.id.namespace) {
-        return Some(ProtectedBy::Namespace);
-    }
-    if protect.label_selector.as_ref().is_some_and(|selector| selector.matches(&pod.labels)) {
-        return Some(ProtectedBy::Labels);
-    }
-    let annotation = protect.annotations.iter().find(|(key, value)| pod.annotations.get(key) == Some(value));
-    if let Some((key, _)) = annotation {
-        return Some(ProtectedBy::Annotation(key.clone()));
-    }
-    Some(if pod.controller.is_some() { ProtectedBy::DaemonSet } else { ProtectedBy::Unmanaged })
+    (id, row): (PodId, &PodRow),
+    growing: PodId,
+    terms: &Terms<'_>,
+) -> Option<Standing> {
+    use eligible::Standing as Before;
+    Some(match eligible::standing(cluster, id, row, growing, terms) {
+        Before::Itself | Before::Unconfirmed => return None,
+        Before::Eligible => match payer(cluster, row) {
+            Some(key) if cluster.budgets.left(&key) == 0 => Standing::Budget(key),
+            payer => Standing::Spared(payer),
+        },
+        Before::Leaving => Standing::Leaving,
+        Before::Outranks => Standing::Priority,
+        Before::Mirror => Standing::Mirror,
+        Before::Protected(rule) => Standing::Protected(rule),
+        Before::Overlapped(keys) => Standing::Overlap(keys),
+        Before::GraceTooLong => Standing::Grace,
+    })
 }

@@ -52,8 +52,8 @@ fn what_does_not_fit_names_its_victims() {
 
 #[test]
 fn a_resize_that_is_pending_already_is_replaced_by_the_wish() {
-    let explanation = cpu("preempting", "cart-0", "450m");
-    assert_eq!(explanation.pod.asks["cpu"], "450m");
+    let explanation = cpu("waiting-for-kubelet", "cart-0", "600m");
+    assert_eq!(explanation.pod.asks["cpu"], "600m");
     assert_eq!(explanation.pod.holds["cpu"], "400m");
     assert!(explanation.summary.contains("fits now"), "{}", explanation.summary);
 }

@@ -25,14 +25,14 @@ fn config(reason: Reason) -> Config {
 
 /// The dump's name is the reason's: `BlockedByPDB` is `blocked-by-pdb`.
 fn file(reason: Reason) -> String {
+    let letters: Vec<char> = reason.as_str().chars().collect();
+    let lower = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|one| one.is_lowercase());
     let mut name = String::new();
-    let mut before = '-';
-    for letter in reason.as_str().chars() {
-        if letter.is_uppercase() && before.is_lowercase() {
+    for (at, letter) in letters.iter().enumerate() {
+        if at > 0 && letter.is_uppercase() && (lower(at.checked_sub(1)) || lower(at.checked_add(1))) {
             name.push('-');
         }
         name.push(letter.to_ascii_lowercase());
-        before = letter;
     }
     name
 }
