@@ -4,5 +4,7 @@ mod accounting;
 mod answers;
 mod blocked;
 mod budgets;
+mod rules;
+mod together;
 
 use crate::world;
