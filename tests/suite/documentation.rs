@@ -54,6 +54,7 @@ fn families() -> BTreeSet<String> {
     metrics.evicted(Operation::InPlaceResize, EvictionResult::Evicted);
     metrics.resize_ended(Outcome::Allocated, true, Span::default());
     metrics.claimed("cpu", 1);
+    metrics.claimed_unattainable("cpu", 1);
     metrics.overcount("cpu", 1);
     metrics.unreadable("Pod");
     let text = String::from_utf8(metrics.render().unwrap()).unwrap();

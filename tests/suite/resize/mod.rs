@@ -4,5 +4,6 @@ mod accounting;
 mod answers;
 mod blocked;
 mod budgets;
+mod unattainable;
 
 use crate::world;
