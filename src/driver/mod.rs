@@ -10,6 +10,8 @@ mod events;
 mod report;
 mod rights;
 mod start;
+mod survey;
 mod watch;
 
 pub use start::run;
+pub use survey::{Survey, survey};

@@ -81,7 +81,7 @@ pub async fn run(config: Config, http_address: SocketAddr) -> Result<()> {
 }
 
 /// The annotations that some profile asks about.
-fn annotations(config: &Config) -> Vec<String> {
+pub(super) fn annotations(config: &Config) -> Vec<String> {
     let protections = config.profiles.iter().map(|profile| &profile.resize.protect);
     let mut keys: Vec<String> =
         protections.flat_map(|protect| &protect.annotations).map(|(key, _)| key.to_string()).collect();
