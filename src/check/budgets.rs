@@ -83,7 +83,7 @@ fn find_overlaps(facts: &Facts, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{budget, found, healthy, pod};
+    use super::super::fixture::{budget, found, healthy, pod, the_one};
     use super::*;
     use crate::model::Selector;
     use crate::model::labels::Requirement;
@@ -158,7 +158,7 @@ mod tests {
     fn two_budgets_over_the_same_pods_are_one_finding() {
         let mut facts = with(budget("web", 2, 3));
         facts.budgets.push(budget("all", 1, 3));
-        let [one] = found(&facts, Id::OverlappingBudgets).try_into().expect("one finding");
+        let one = the_one(&facts, Id::OverlappingBudgets);
         assert!(one.message.starts_with("budgets ns/all, ns/web all cover 3 Pods"), "{}", one.message);
         assert_eq!(one.objects.len(), 2);
     }

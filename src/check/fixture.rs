@@ -31,6 +31,12 @@ pub fn found(facts: &Facts, id: Id) -> Vec<Finding> {
     check(facts).findings.into_iter().filter(|finding| finding.id == id).collect()
 }
 
+/// The only thing that it finds.
+pub fn the_one(facts: &Facts, id: Id) -> Finding {
+    let [one] = found(facts, id).try_into().expect("one finding");
+    one
+}
+
 pub fn profile(name: &str) -> Profile {
     Profile { name: name.into(), bind: true, resize: ResizePolicy::default() }
 }

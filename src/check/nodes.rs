@@ -64,7 +64,7 @@ fn objects<'a>(nodes: impl Iterator<Item = &'a NodeFacts>) -> Vec<Object> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{found, healthy, node};
+    use super::super::fixture::{found, healthy, node, the_one};
     use super::*;
 
     #[test]
@@ -79,7 +79,7 @@ mod tests {
     fn old_kubelets_are_named_together() {
         let old = |name| NodeFacts { kubelet: "v1.32.9-eks-1".into(), ..node(name) };
         let facts = Facts { nodes: vec![old("n2"), node("n3"), old("n1")], ..healthy() };
-        let [one] = found(&facts, Id::OldKubelet).try_into().expect("one finding");
+        let one = the_one(&facts, Id::OldKubelet);
         assert_eq!(one.objects, [Object::named("Node", "n1"), Object::named("Node", "n2")]);
         assert_eq!(one.message, "2 nodes run a kubelet before 1.33, which defers no resize");
     }
@@ -103,7 +103,7 @@ mod tests {
         let mut off = node("n1");
         off.node.resize_preemption_disabled_by = vec!["autoscaler".into()];
         let facts = Facts { nodes: vec![off, node("n2")], ..healthy() };
-        let [one] = found(&facts, Id::NodeDisablesPreemption).try_into().expect("one finding");
+        let one = the_one(&facts, Id::NodeDisablesPreemption);
         assert_eq!(one.message, "1 node disables resize preemption, by autoscaler");
         assert_eq!(one.severity, Severity::Info);
     }

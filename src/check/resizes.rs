@@ -127,13 +127,13 @@ fn find_unserved(facts: &Facts, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{budget, found, healthy, pending, pod, profile};
+    use super::super::fixture::{budget, found, healthy, pending, pod, profile, the_one};
     use super::*;
 
     #[test]
     fn a_resize_beyond_its_node_is_named_with_what_it_keeps() {
         let facts = Facts { pods: vec![pending("p", 1000, "9", "Deferred")], ..healthy() };
-        let [one] = found(&facts, Id::ResizeHoldsRoom).try_into().expect("one finding");
+        let one = the_one(&facts, Id::ResizeHoldsRoom);
         assert_eq!(one.objects, [Object::within("Pod", "ns", "p")]);
         let expected = "node n1 keeps cpu 8 for the resize of ns/p, which cannot be had (ExceedsNode): ";
         assert!(one.message.starts_with(expected), "{}", one.message);
@@ -176,7 +176,7 @@ mod tests {
         let theirs =
             |name| Pod { scheduler: "default-scheduler".into(), ..pending(name, 1, "2", "Deferred") };
         let mut facts = Facts { pods: vec![theirs("q"), theirs("p")], ..healthy() };
-        let [one] = found(&facts, Id::ResizeNotServed).try_into().expect("one finding");
+        let one = the_one(&facts, Id::ResizeNotServed);
         assert!(one.message.starts_with("2 Pods with a Deferred resize and schedulerName default-scheduler"));
         facts.settings.profiles.push(profile("default-scheduler"));
         assert!(found(&facts, Id::ResizeNotServed).is_empty());

@@ -29,6 +29,12 @@ const REASONS: &[&str] = &[
     "Observing",
 ];
 
+/// A label and the values that it has.
+type Label = (&'static str, &'static [&'static str]);
+
+const UNITS: &[&str] = &["bytes", "cores", "integer"];
+const RESOURCES: &[&str] = &["cpu", "example.com/gpu", "memory"];
+
 /// The page after everything has happened that can happen to a resize.
 fn page() -> String {
     let metrics = Metrics::new().unwrap();
@@ -71,9 +77,7 @@ fn values(page: &str, family: &str, label: &str) -> Vec<String> {
 #[test]
 fn every_family_of_resizes_has_its_type_its_labels_and_their_values() {
     let page = page();
-    let units = &["bytes", "cores", "integer"][..];
-    let resources = &["cpu", "example.com/gpu", "memory"][..];
-    let families: [(&str, &str, &str, &[(&str, &[&str])]); 10] = [
+    let families: [(&str, &str, &str, &[Label]); 10] = [
         ("scheduler_preemptions_total", "counter", "", &[("operation", OPERATIONS)]),
         ("scheduler_evictions_total", "counter", "", &[("operation", OPERATIONS), ("result", RESULTS)]),
         ("scheduler_resize_deferred_pods", "gauge", "", &[("reason", REASONS)]),
@@ -86,8 +90,8 @@ fn every_family_of_resizes_has_its_type_its_labels_and_their_values() {
         ("scheduler_resize_actuation_duration_seconds", "histogram", "_count", &[]),
         ("scheduler_resize_preemption_attempts_total", "counter", "", &[("result", REASONS)]),
         ("scheduler_resize_preemption_victims", "histogram", "_count", &[]),
-        ("scheduler_resize_claimed", "gauge", "", &[("resource", resources), ("unit", units)]),
-        ("scheduler_resize_claimed_unattainable", "gauge", "", &[("resource", resources), ("unit", units)]),
+        ("scheduler_resize_claimed", "gauge", "", &[("resource", RESOURCES), ("unit", UNITS)]),
+        ("scheduler_resize_claimed_unattainable", "gauge", "", &[("resource", RESOURCES), ("unit", UNITS)]),
         ("scheduler_resize_unattainable_nodes", "gauge", "", &[]),
     ];
     for (family, kind, ending, labels) in families {
