@@ -393,6 +393,13 @@ fn all_pods_is_the_scope_of_one_profile_only() {
 }
 
 #[test]
+fn the_annotations_that_protect_are_listed_once() {
+    let keys = ["cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt"];
+    let profiles = vec![Profile::default(), Profile { scheduler_name: "b".into(), ..Profile::default() }];
+    assert_eq!(Config { profiles, ..Config::default() }.annotations(), keys);
+}
+
+#[test]
 fn a_plugin_is_configured_once() {
     let body = "profiles:\n- pluginConfig:\n  - name: ResizePreemption\n  - name: ResizePreemption\n";
     let line =

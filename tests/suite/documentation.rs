@@ -2,6 +2,7 @@
 //!
 //! Invariant: a reason, metric, field or layer that is added or taken away here is so there too.
 
+use elbowroom::check::Id;
 use elbowroom::config::Config;
 use elbowroom::engine::{QueueName, Settings};
 use elbowroom::model::Span;
@@ -54,6 +55,7 @@ fn families() -> BTreeSet<String> {
     metrics.evicted(Operation::InPlaceResize, EvictionResult::Evicted);
     metrics.resize_ended(Outcome::Allocated, true, Span::default());
     metrics.claimed("cpu", 1);
+    metrics.claimed_unattainable("cpu", 1);
     metrics.overcount("cpu", 1);
     metrics.unreadable("Pod");
     metrics.reloaded(true);
@@ -68,6 +70,14 @@ fn every_metric_is_listed_and_no_other() {
     let names = rows(&text).filter_map(|row| quoted(row.first()?).first().map(|name| (*name).to_owned()));
     let ours = |name: &String| name.starts_with("scheduler_") || name.starts_with("elbowroom_");
     assert_eq!(names.filter(ours).collect::<BTreeSet<_>>(), families());
+}
+
+#[test]
+fn every_finding_of_check_is_listed_and_no_other() {
+    let text = read("docs/check.md");
+    let table = text.split("## Findings").nth(1).and_then(|rest| rest.split("## JSON").next()).unwrap();
+    let told: BTreeSet<&str> = rows(table).filter_map(|row| quoted(row.first()?).first().copied()).collect();
+    assert_eq!(told, Id::ALL.map(Id::as_str).into_iter().collect());
 }
 
 fn with_arg(field: &str) -> String {

@@ -6,5 +6,6 @@ mod blocked;
 mod budgets;
 mod rules;
 mod together;
+mod unattainable;
 
 use crate::world;
