@@ -1,5 +1,6 @@
 //! The tests. A name reads as a sentence; the number of each golden scenario is the reference's.
 
+mod check;
 mod crash;
 mod golden_kubelet;
 mod golden_node;
@@ -79,6 +80,13 @@ pub fn all() -> Vec<Scenario> {
             explain_names_the_budget_and_writes_nothing,
             explain_tells_of_pods_that_do_not_grow,
             a_user_of_one_namespace_hears_which_right_is_missing,
+        },
+        check(3)::{
+            deployed_rights_are_enough_and_nothing_is_an_error,
+            missing_right_is_found_by_its_account_and_by_an_administrator,
+            gate_of_the_control_plane_is_found,
+            budgets_that_cannot_be_met_are_named_with_their_pods,
+            resize_that_cannot_be_had_is_named_with_the_room_it_keeps,
         },
         outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
     ];

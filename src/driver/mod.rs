@@ -12,7 +12,9 @@ mod reload;
 mod report;
 mod rights;
 mod start;
+mod survey;
 mod watch;
 
 pub use reader::Reader;
 pub use start::run;
+pub use survey::{Survey, survey};

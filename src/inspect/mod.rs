@@ -89,8 +89,7 @@ pub fn inspect(
     objects.pods.iter_mut().for_each(complete);
     let at = find(&objects.pods, question)?;
     let mut notes = std::mem::take(&mut objects.notes);
-    let keys = config.profiles.iter().flat_map(|profile| profile.resize.protect.annotation_keys());
-    let mut converter = Converter::new(keys.map(Str::to_string));
+    let mut converter = Converter::new(config.annotations());
     let Some(wire) = objects.pods.get(at).cloned() else {
         return Err(NoAnswer::NotFound(question.name.clone()));
     };

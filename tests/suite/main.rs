@@ -6,6 +6,7 @@ mod documentation;
 mod footprints;
 mod inspect;
 mod layering;
+mod metrics;
 mod placing;
 mod quantities;
 mod resize;
