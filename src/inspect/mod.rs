@@ -258,11 +258,6 @@ impl Case<'_> {
         explanation.summary = summary(&findings, self.now);
         explanation.blocked_by = advice::blockers(&findings);
         explanation.next_steps = advice::next_steps(&findings);
-        let others = verdict.others.iter().map(|(other, victims)| {
-            let victims: Vec<String> = victims.iter().map(names::path).collect();
-            format!("first {} would go for {}", victims.join(", "), names::path(other))
-        });
-        explanation.notes.extend(others);
         explanation.resize = Some(findings.shown());
         Some(())
     }
@@ -336,21 +331,20 @@ fn summary(found: &Findings<'_>, now: Timestamp) -> String {
     let pod = names::path(&found.row.pod.id);
     let node = found.row.pod.node.as_ref().map(Str::to_string).unwrap_or_default();
     let goes = names::count(found.verdict.victims.len(), "Pod");
-    if found.wish.is_some() {
-        return match found.state.0 {
-            Reason::WaitingForKubelet => {
-                format!("Pod {pod} on node {node}: the resize fits now, nobody would go")
+    if let Some(wish) = &found.wish {
+        let what = match (wish.refusals.first(), found.state.0) {
+            (Some(refusal), _) => format!("the API server would refuse the resize with {}", refusal.code),
+            (None, Reason::WaitingForKubelet) => "the resize fits now, nobody would go".to_owned(),
+            (None, Reason::WaitingForVictims) => {
+                "the resize would be Deferred until those are gone who leave already".to_owned()
             }
-            Reason::Preempting => {
-                format!("Pod {pod} on node {node}: the resize would be Deferred, and {goes} would go")
+            (None, Reason::Preempting) => format!("the resize would be Deferred, and {goes} would go"),
+            (None, Reason::Waiting) => {
+                format!("the resize would be Deferred, and {goes} would go after a wait")
             }
-            reason => {
-                format!(
-                    "Pod {pod} on node {node}: the resize would be Deferred, and stay so: {}",
-                    reason.as_str()
-                )
-            }
+            (None, reason) => format!("the resize would be Deferred, and stay so: {}", reason.as_str()),
         };
+        return format!("Pod {pod} on node {node}: {what}");
     }
     let since = found.row.pod.resize.as_ref().and_then(|condition| condition.since);
     let since = since.map(|since| format!(" for {}", duration(now - since))).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no line is wider than [`WIDTH`] unless one word is; long lists are cut and say so.
 
-use super::names::{few, listed};
+use super::names::{count, few, listed};
 use super::shape::{Explanation, Group, NodeLine, Placement, Resize, RoomLine, Said, Victim};
 use std::fmt::Write;
 
@@ -10,6 +10,8 @@ use std::fmt::Write;
 pub const WIDTH: usize = 100;
 /// Where the text after a label begins.
 const INDENT: usize = 12;
+/// Characters of a condition's sentence.
+const SENTENCE: usize = 320;
 /// Victims that are listed one by one.
 const VICTIMS: usize = 6;
 /// Groups of neighbours.
@@ -130,8 +132,8 @@ fn resize(page: &mut Page, resize: &Resize, explanation: &Explanation) {
     resize.neighbours.iter().take(GROUPS).enumerate().for_each(|(at, one)| {
         page.labelled(if at == 0 { "Stays" } else { "" }, &group(one));
     });
-    if resize.neighbours.len() > GROUPS {
-        page.labelled("", &format!("and Pods by {} more rules", resize.neighbours.len() - GROUPS));
+    if let Some(more) = resize.neighbours.len().checked_sub(GROUPS).filter(|more| *more > 0) {
+        page.labelled("", &format!("and more, for {}", count(more, "further reason")));
     }
 }
 
@@ -139,10 +141,16 @@ fn same(told: &Said, state: &Said) -> bool {
     told.reason == state.reason && told.message == state.message
 }
 
-/// A sentence of a condition without its advice, which is among the next steps.
-fn what(message: &str) -> &str {
+/// A sentence of a condition without its advice, which is among the next steps, and not longer than four lines.
+fn what(message: &str) -> String {
     let message = message.trim();
-    message.rsplit_once(". ").map_or(message, |(what, _)| what)
+    let what = message.rsplit_once(". ").map_or(message, |(what, _)| what);
+    let cut: String = what.chars().take(SENTENCE).collect();
+    if cut.len() == what.len() {
+        cut
+    } else {
+        format!("{} …", cut.rsplit_once(' ').map_or("", |(cut, _)| cut))
+    }
 }
 
 fn victim(one: &Victim) -> String {
