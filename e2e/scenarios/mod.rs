@@ -4,6 +4,7 @@ mod check;
 mod crash;
 mod golden_kubelet;
 mod golden_node;
+mod inspect;
 mod outage;
 mod pipeline;
 mod start;
@@ -81,6 +82,11 @@ pub fn all() -> Vec<Scenario> {
             gate_of_the_control_plane_is_found,
             budgets_that_cannot_be_met_are_named_with_their_pods,
             resize_that_cannot_be_had_is_named_with_the_room_it_keeps,
+        },
+        inspect(3)::{
+            explain_names_the_budget_and_writes_nothing,
+            explain_tells_of_pods_that_do_not_grow,
+            a_user_of_one_namespace_hears_which_right_is_missing,
         },
         outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
     ];

@@ -4,6 +4,7 @@
 mod command_line;
 mod documentation;
 mod footprints;
+mod inspect;
 mod layering;
 mod metrics;
 mod placing;
