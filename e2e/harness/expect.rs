@@ -71,7 +71,15 @@ impl World {
     /// # Errors
     /// When the API server refuses.
     pub async fn resize_to(&self, name: &str, requests: Value) -> Result<Pod> {
-        let patch = json!({"spec": {"containers": [{"name": "c", "resources": {"requests": requests}}]}});
+        self.resize_with(name, json!({"requests": requests})).await
+    }
+
+    /// Asks for these requests and limits, in place.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn resize_with(&self, name: &str, resources: Value) -> Result<Pod> {
+        let patch = json!({"spec": {"containers": [{"name": "c", "resources": resources}]}});
         Ok(self.api::<Pod>().patch_resize(name, &PatchParams::default(), &Patch::Strategic(patch)).await?)
     }
 
@@ -291,6 +299,18 @@ impl World {
             ensure!(Instant::now() < end, "no event {reason} about {pod}");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// The reasons of all events about a Pod, in the order in which they were written.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn told(&self, pod: &str) -> Result<Vec<String>> {
+        let mut events = self.api::<Event>().list(&ListParams::default()).await?.items;
+        events.retain(|event| event.regarding.as_ref().and_then(|r| r.name.as_deref()) == Some(pod));
+        let written = |event: &Event| event.metadata.resource_version.as_deref()?.parse::<u64>().ok();
+        events.sort_by_key(written);
+        Ok(events.into_iter().filter_map(|event| event.reason).collect())
     }
 
     /// The events with this reason about a Pod.

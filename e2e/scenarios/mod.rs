@@ -1,20 +1,23 @@
 //! The tests. A name reads as a sentence; the number of each golden scenario is the reference's.
 
+//mod autoscaler;
+mod beside;
 mod crash;
 mod golden_kubelet;
 mod golden_node;
 mod outage;
 mod pipeline;
+mod real_node;
 mod start;
 mod stories;
 
-use crate::harness::Scenario;
+use crate::harness::{Needs, Scenario};
 
 macro_rules! scenarios {
-    ($($module:ident ($minutes:literal) :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
+    ($needs:ident; $($module:ident ($minutes:literal) :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
         vec![$($(Scenario {
             name: concat!(stringify!($module), "::", stringify!($name)),
-            own_control_plane: false,
+            needs: Needs::$needs,
             minutes: $minutes,
             body: |world| Box::pin($module::$name(world)),
         }),+),+]
@@ -23,7 +26,16 @@ macro_rules! scenarios {
 
 /// All of them; the long ones first.
 pub fn all() -> Vec<Scenario> {
-    let mut all = scenarios![
+    let mut all = scenarios![StockScheduler; beside(5)::{freed_room_is_never_lost}];
+    all.extend(scenarios![RealNode;
+        real_node(3)::{
+            quota_grows_in_place_and_everybody_says_so,
+            slow_victim_delays_and_is_the_only_one,
+            memory_that_is_not_given_back_costs_nobody_else,
+            job_counts_no_failure_for_a_victim,
+        },
+    ]);
+    all.extend(scenarios![Cluster;
         crash(8)::{
             lane_1_killed_at_any_time,
             lane_2_killed_at_any_time,
@@ -75,11 +87,11 @@ pub fn all() -> Vec<Scenario> {
             leader_election_is_warned_about,
         },
         outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
-    ];
+    ]);
     // Last: it waits until it is alone, and keeps everybody else waiting.
     all.push(Scenario {
         name: "outage::api_server_is_away_for_20_s",
-        own_control_plane: true,
+        needs: Needs::Outage,
         minutes: 5,
         body: |world| Box::pin(outage::api_server_is_away_for_20_s(world)),
     });
