@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::observe::lock;
@@ -146,6 +146,16 @@ impl World {
         Ok(())
     }
 
+    /// Evicts a Pod, as somebody else than elbowroom would.
+    ///
+    /// # Errors
+    /// When the API server refuses, for a budget or otherwise.
+    pub async fn evict(&self, name: &str) -> Result<()> {
+        lock(&self.held).deleted.push(name.to_owned());
+        self.api::<Pod>().evict(name, &EvictParams::default()).await?;
+        Ok(())
+    }
+
     /// Changes a Pod by a JSON merge patch.
     ///
     /// # Errors
@@ -177,6 +187,27 @@ impl World {
     /// When it is not.
     pub async fn bound(&self, name: &str, node: &str) -> Result<Pod> {
         self.wait(name, &format!("is bound to {node}"), |pod| pods::node_of(pod) == Some(node)).await
+    }
+
+    /// Waits until a Pod with this `app` label, other than that one, runs on that node; returns its name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn runs_for(&self, app: &str, node: &str, other_than: &str) -> Result<String> {
+        let wanted = |pod: &Pod| {
+            let labels = pod.metadata.labels.as_ref();
+            labels.and_then(|all| all.get("app")).is_some_and(|of| of == app)
+                && pods::node_of(pod) == Some(node)
+                && condition(pod, "Ready").is_some_and(|c| c.status == "True")
+        };
+        let mut found = None;
+        let look = |seen: &super::observe::Seen| {
+            let mut pods = seen.pods.iter().filter(|(name, pod)| *name != other_than && wanted(pod));
+            found = pods.next().map(|(name, _)| name.clone());
+            found.is_some()
+        };
+        self.observer.until(PATIENCE, &format!("a Pod of {app} runs on {node}"), look).await?;
+        found.context("no such Pod")
     }
 
     /// Waits until a Pod is said to fit nowhere, with this among the reasons; returns the whole message.

@@ -19,7 +19,6 @@ mod world;
 pub use access::{Rule, token};
 pub use cgroup::{cpu_quota, memory_in_use};
 pub use kubelet::SimulatedNode;
-pub use observe::Seen;
 pub use pods::{
     PodSpec, Priority, allocated_cpu, allocated_memory, condition, container_id, is_leaving, node_of,
 };
@@ -27,7 +26,7 @@ pub use proxy::{KillAt, Proxy};
 pub use scheduler::{Scheduler, run_to_end};
 pub use stock::Attempts;
 pub use suite::{Needs, Scenario, Suite};
-pub use world::{PATIENCE, World};
+pub use world::World;
 
 /// The condition that elbowroom keeps on a growing Pod.
 pub const OURS: &str = "elbowroom.dev/PodResizePreemption";

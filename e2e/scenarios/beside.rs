@@ -13,7 +13,7 @@ use Priority::{High, Low};
 
 const ROUNDS: usize = 200;
 /// Rounds go on at the same time on each of them.
-const NODES: usize = 10;
+const NODES: usize = 20;
 
 /// On a full node of 1000m a high Pod grows from 500m to 900m, for which a low one of 400m has to go, while
 /// another low one of 400m waits for just such room. kube-scheduler looks at the room before the kubelet does.

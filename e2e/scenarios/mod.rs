@@ -1,6 +1,6 @@
 //! The tests. A name reads as a sentence; the number of each golden scenario is the reference's.
 
-//mod autoscaler;
+mod autoscaler;
 mod beside;
 mod crash;
 mod golden_kubelet;
@@ -56,6 +56,12 @@ pub fn all() -> Vec<Scenario> {
             n_never_means_never_and_is_said,
             k2_no_victim_for_what_room_cannot_cure,
             oh_overhead_counts_as_the_kubelet_counts_it,
+        },
+        autoscaler(3)::{
+            victim_that_outlasts_the_deadline_stays,
+            resize_given_up_by_reverting_costs_nobody,
+            resize_given_up_by_evicting_costs_nobody,
+            fallback_obeys_the_budget_of_the_growing_pod,
         },
         golden_node(3)::{
             c_full_pod_slots_are_not_a_shortage,

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::harness::{
     IN_PROGRESS, OURS, PENDING, PodSpec, Priority, Scheduler, World, allocated_memory, condition,
-    container_id, cpu_quota, memory_in_use, node_of,
+    container_id, cpu_quota, memory_in_use,
 };
 
 use Priority::{High, Low};
@@ -152,7 +152,7 @@ pub async fn job_counts_no_failure_for_a_victim(world: &World) -> Result<()> {
     });
     let jobs = world.api::<Job>();
     jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;
-    let first = running(world, &node, "").await?;
+    let first = world.runs_for("job", &node, "").await?;
     world.resize("p", 1000).await?;
     world.allocated("p", 1000).await?;
     world.victims(&[&first]).await?;
@@ -162,28 +162,10 @@ pub async fn job_counts_no_failure_for_a_victim(world: &World) -> Result<()> {
 
     // Its next Pod waits for the room that p has now, and gets it when p needs it no more.
     world.resize("p", 400).await?;
-    let second = running(world, &node, &first).await?;
+    let second = world.runs_for("job", &node, &first).await?;
     ensure!(world.victims_so_far() == [first], "{second} is not the only other Pod");
     jobs.delete("job", &DeleteParams::background()).await?;
     scheduler.stop().await
-}
-
-/// The Job's Pod that runs there, other than this one.
-async fn running(world: &World, node: &str, other_than: &str) -> Result<String> {
-    let of_job = |pod: &Pod| {
-        let labels = pod.metadata.labels.as_ref();
-        labels.and_then(|all| all.get("app")).is_some_and(|app| app == "job")
-            && node_of(pod) == Some(node)
-            && condition(pod, "Ready").is_some_and(|c| c.status == "True")
-    };
-    let mut found = None;
-    let look = |seen: &crate::harness::Seen| {
-        let mut pods = seen.pods.iter().filter(|(name, pod)| *name != other_than && of_job(pod));
-        found = pods.next().map(|(name, _)| name.clone());
-        found.is_some()
-    };
-    world.observer.until(crate::harness::PATIENCE, "a Pod of the Job runs", look).await?;
-    found.context("no Pod of the Job")
 }
 
 fn tolerant() -> serde_json::Value {
