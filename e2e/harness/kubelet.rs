@@ -44,6 +44,8 @@ struct Shared {
     held: BTreeSet<String>,
     /// How long every Pod takes to end.
     exit: Duration,
+    /// Pods whose resize is not tried until it is let through.
+    stalled: BTreeSet<String>,
 }
 
 impl Drop for SimulatedKubelet {
@@ -86,6 +88,16 @@ impl SimulatedKubelet {
     /// It may end now, if it is asked to.
     pub fn let_go(&self, pod: &str) {
         lock(&self.shared).held.remove(pod);
+    }
+
+    /// Does not look at that Pod's resize again, once it is Deferred, until it is let through.
+    pub fn stall(&self, pod: &str) {
+        lock(&self.shared).stalled.insert(pod.to_owned());
+    }
+
+    /// Looks at it again.
+    pub fn let_through(&self, pod: &str) {
+        lock(&self.shared).stalled.remove(pod);
     }
 
     /// How long Pods take to end from now on.
@@ -191,6 +203,10 @@ impl Work {
             let others = self.here(name).into_iter().filter(|other| other.metadata.uid != pod.metadata.uid);
             let used: i64 = others.map(|other| allocated_cpu(&other)).sum();
             let said = condition(&pod, PENDING);
+            let name = pod.metadata.name.as_deref().unwrap_or_default();
+            if said.is_some() && lock(&self.shared).stalled.contains(name) {
+                continue;
+            }
             if desired == allocated {
                 if said.is_some() {
                     self.write(&pod, json!({"conditions": [{"$patch": "delete", "type": PENDING}]})).await?;

@@ -1,5 +1,7 @@
 //! The tests. A name reads as a sentence; the number of each golden scenario is the reference's.
 
+mod autoscaler;
+mod beside;
 mod check;
 mod crash;
 mod golden_kubelet;
@@ -7,16 +9,17 @@ mod golden_node;
 mod inspect;
 mod outage;
 mod pipeline;
+mod real_node;
 mod start;
 mod stories;
 
-use crate::harness::Scenario;
+use crate::harness::{Needs, Scenario};
 
 macro_rules! scenarios {
-    ($($module:ident ($minutes:literal) :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
+    ($needs:ident; $($module:ident ($minutes:literal) :: { $($name:ident),+ $(,)? }),+ $(,)?) => {
         vec![$($(Scenario {
             name: concat!(stringify!($module), "::", stringify!($name)),
-            own_control_plane: false,
+            needs: Needs::$needs,
             minutes: $minutes,
             body: |world| Box::pin($module::$name(world)),
         }),+),+]
@@ -25,7 +28,16 @@ macro_rules! scenarios {
 
 /// All of them; the long ones first.
 pub fn all() -> Vec<Scenario> {
-    let mut all = scenarios![
+    let mut all = scenarios![StockScheduler; beside(5)::{freed_room_is_never_lost}];
+    all.extend(scenarios![RealNode;
+        real_node(3)::{
+            quota_grows_in_place_and_everybody_says_so,
+            slow_victim_delays_and_is_the_only_one,
+            memory_that_is_not_given_back_costs_nobody_else,
+            job_counts_no_failure_for_a_victim,
+        },
+    ]);
+    all.extend(scenarios![Cluster;
         crash(8)::{
             lane_1_killed_at_any_time,
             lane_2_killed_at_any_time,
@@ -46,6 +58,12 @@ pub fn all() -> Vec<Scenario> {
             n_never_means_never_and_is_said,
             k2_no_victim_for_what_room_cannot_cure,
             oh_overhead_counts_as_the_kubelet_counts_it,
+        },
+        autoscaler(3)::{
+            victim_that_outlasts_the_deadline_stays,
+            resize_given_up_by_reverting_costs_nobody,
+            resize_given_up_by_evicting_costs_nobody,
+            fallback_obeys_the_budget_of_the_growing_pod,
         },
         golden_node(3)::{
             c_full_pod_slots_are_not_a_shortage,
@@ -89,11 +107,11 @@ pub fn all() -> Vec<Scenario> {
             a_user_of_one_namespace_hears_which_right_is_missing,
         },
         outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
-    ];
+    ]);
     // Last: it waits until it is alone, and keeps everybody else waiting.
     all.push(Scenario {
         name: "outage::api_server_is_away_for_20_s",
-        own_control_plane: true,
+        needs: Needs::Outage,
         minutes: 5,
         body: |world| Box::pin(outage::api_server_is_away_for_20_s(world)),
     });
