@@ -2,12 +2,10 @@
 //!
 //! Invariant: what comes out of here is accepted by the simulated API server, names apart.
 
-use super::located;
 use super::step::share;
-use crate::config::duration;
+use super::{annotations, located};
 use crate::config::tree::{Fault, Node, Position, Value};
 use crate::model::Quantity;
-use crate::simulation::kubelet::EXIT_AFTER;
 use crate::simulation::objects::{PodExt, exact, requests};
 use crate::simulation::world::Object;
 use k8s_openapi::api::core::v1::Pod;
@@ -46,6 +44,7 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
     match &object {
         Object::Pod(pod) => check_pod(pod, document)?,
         Object::Node(node) => {
+            annotations::check_node(node.metadata.annotations.as_ref(), document)?;
             let status = node.status.as_ref();
             if status.is_none_or(|status| status.allocatable.is_none() && status.capacity.is_none()) {
                 let text =
@@ -121,13 +120,7 @@ fn check_pod(pod: &Pod, document: &Node) -> Result<(), Fault> {
             }
         }
     }
-    match pod.annotation(EXIT_AFTER) {
-        Some(text) if duration::parse(text).is_none() => {
-            let at = place(document, &["metadata", "annotations", EXIT_AFTER]);
-            Err(Fault::new(at, format!("{EXIT_AFTER}: found `{text}`, expected a duration such as `30s`")))
-        }
-        _ => Ok(()),
-    }
+    annotations::check_pod(pod.metadata.annotations.as_ref(), document)
 }
 
 /// The value at a path.

@@ -5,11 +5,13 @@
 
 mod action;
 mod calls;
+mod controllers;
 mod faults;
 mod history;
 mod watch;
 
 pub use action::{Action, BudgetChange, NodeChange, Object};
+pub use controllers::{COMES_BACK, WAYS_BACK};
 pub use faults::{Fault, Faults};
 pub use history::{Moment, Room, What};
 
@@ -20,6 +22,7 @@ use super::objects::PodExt;
 use super::random::Random;
 use crate::engine::{CallId, Effect, Engine, Input, Settings};
 use crate::model::{Span, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From a change to the watch event.
@@ -61,6 +64,7 @@ enum Task {
     Kubelet(String, kubelet::Task),
     Count,
     Orphans(String),
+    ComeBack(Box<Pod>),
     Begin,
     Crash,
     Told(u32, Input),
@@ -186,6 +190,7 @@ impl World {
                 }
             }
             Task::Orphans(node) => self.collect_orphans(&node),
+            Task::ComeBack(pod) => self.come_back(*pod),
             Task::Begin => self.begin(),
             Task::Crash => self.crash(),
             Task::Told(life, input) => self.step(life, input),
@@ -236,30 +241,48 @@ impl World {
 
     /// Lets kubelets, controllers and the scheduler know what changed.
     fn tell(&mut self) {
-        for change in self.api.changes() {
-            self.watch(&change);
-            match &change {
-                Change::Pod(pod, _) | Change::PodGone(pod) => {
-                    if let Some(node) = pod.node() {
-                        self.sync(node);
-                    }
-                    self.count_at(self.now + SETTLING);
-                }
-                Change::Budget(_) | Change::BudgetGone(_) => self.count_at(self.now + SETTLING),
-                Change::Node(node, _) => {
-                    let name = node.metadata.name.clone().unwrap_or_default();
-                    self.start_kubelet(&name);
-                    self.sync(&name);
-                }
-                Change::NodeGone(node) => {
-                    let name = node.metadata.name.clone().unwrap_or_default();
-                    self.kubelets.remove(&name);
-                    self.push(self.now + ORPHAN_AGE, Task::Orphans(name));
-                }
-                Change::Namespace(_) | Change::Event(_) => {}
-            }
-            self.note(What::Change(Box::new(change)));
+        let mut changes = self.api.changes();
+        while !changes.is_empty() {
+            changes.into_iter().for_each(|change| self.tell_of(change));
+            // What controllers did at once.
+            changes = self.api.changes();
         }
+    }
+
+    fn tell_of(&mut self, change: Change) {
+        self.watch(&change);
+        match &change {
+            Change::Pod(pod, before) => {
+                if pod.leaving() && before.as_ref().is_some_and(|old| !old.leaving()) {
+                    self.controllers_see(pod, false);
+                }
+                self.pod_changed(pod);
+            }
+            Change::PodGone(pod) => {
+                self.controllers_see(pod, true);
+                self.pod_changed(pod);
+            }
+            Change::Budget(_) | Change::BudgetGone(_) => self.count_at(self.now + SETTLING),
+            Change::Node(node, _) => {
+                let name = node.metadata.name.clone().unwrap_or_default();
+                self.start_kubelet(&name);
+                self.sync(&name);
+            }
+            Change::NodeGone(node) => {
+                let name = node.metadata.name.clone().unwrap_or_default();
+                self.kubelets.remove(&name);
+                self.push(self.now + ORPHAN_AGE, Task::Orphans(name));
+            }
+            Change::Namespace(_) | Change::Event(_) => {}
+        }
+        self.note(What::Change(Box::new(change)));
+    }
+
+    fn pod_changed(&mut self, pod: &Pod) {
+        if let Some(node) = pod.node() {
+            self.sync(node);
+        }
+        self.count_at(self.now + SETTLING);
     }
 
     fn start_kubelet(&mut self, node: &str) {
