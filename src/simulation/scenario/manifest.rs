@@ -37,9 +37,17 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
             return Err(Fault::new(place(document, &["kind"]), found));
         }
     };
-    if object.id().1.name.is_empty() {
-        let at = place(document, &["metadata", "name"]);
-        return Err(Fault::new(at, "metadata.name: found nothing, expected a name"));
+    let key = object.id().1;
+    for (field, name) in [("name", &key.name), ("namespace", &key.namespace)] {
+        if field == "name" && name.is_empty() {
+            let at = place(document, &["metadata", field]);
+            return Err(Fault::new(at, "metadata.name: found nothing, expected a name"));
+        }
+        if !name.is_empty() && !is_name(name) {
+            let at = place(document, &["metadata", field]);
+            let expected = "lower-case letters, digits, `-` and `.`, with a letter or digit at both ends";
+            return Err(Fault::new(at, format!("metadata.{field}: found `{name}`, expected {expected}")));
+        }
     }
     match &object {
         Object::Pod(pod) => check_pod(pod, document)?,
@@ -56,6 +64,18 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
         Object::Namespace(_) | Object::Class(_) => {}
     }
     Ok(object)
+}
+
+/// Whether the API takes this as a name (RFC 1123, subdomain).
+fn is_name(text: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let part = |part: &str| {
+        let bytes = part.as_bytes();
+        bytes.first().copied().is_some_and(plain)
+            && bytes.last().copied().is_some_and(plain)
+            && bytes.iter().all(|c| plain(*c) || *c == b'-')
+    };
+    text.len() <= 253 && text.split('.').all(part)
 }
 
 fn check_budget(budget: &PodDisruptionBudget, document: &Node) -> Result<(), Fault> {
