@@ -16,6 +16,7 @@ mod world;
 
 pub use access::{Rule, token};
 pub use kubelet::SimulatedNode;
+pub use observe::Seen;
 pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, is_leaving, node_of};
 pub use proxy::{KillAt, Proxy};
 pub use scheduler::{Scheduler, run_to_end};
