@@ -67,6 +67,9 @@ enum Task {
     ComeBack(Box<Pod>),
     Begin,
     Crash,
+    Expire,
+    List(u32, usize),
+    Lead(bool),
     Told(u32, Input),
     Call(u32, Effect),
     Answer(u32, CallId, crate::engine::Answer),
@@ -89,7 +92,9 @@ pub struct World {
     faults: Faults,
     random: Random,
     /// When the last event of each kind is due, for one watch never overtakes itself.
-    due: [Timestamp; 4],
+    due: [Timestamp; watch::KINDS],
+    /// Kinds whose watch has expired and whose list is on its way.
+    listing: [bool; watch::KINDS],
     waking: Option<Timestamp>,
     counting: bool,
     syncing: BTreeSet<String>,
@@ -116,7 +121,8 @@ impl World {
             actions: Vec::new(),
             faults,
             random,
-            due: [EPOCH; 4],
+            due: [EPOCH; watch::KINDS],
+            listing: [false; watch::KINDS],
             waking: None,
             counting: false,
             syncing: BTreeSet::new(),
@@ -130,6 +136,13 @@ impl World {
         world.push(EPOCH, Task::Begin);
         for at in world.faults.crashes.clone() {
             world.push(EPOCH + at, Task::Crash);
+        }
+        for at in world.faults.relists.clone() {
+            world.push(EPOCH + at, Task::Expire);
+        }
+        for (at, time) in world.faults.deposed.clone() {
+            world.push(EPOCH + at, Task::Lead(false));
+            world.push(EPOCH + at + time, Task::Lead(true));
         }
         world
     }
@@ -193,6 +206,9 @@ impl World {
             Task::ComeBack(pod) => self.come_back(*pod),
             Task::Begin => self.begin(),
             Task::Crash => self.crash(),
+            Task::Expire => self.expire(),
+            Task::List(life, kind) => self.list_anew(life, kind),
+            Task::Lead(leads) => self.step(self.life, Input::Leader(leads)),
             Task::Told(life, input) => self.step(life, input),
             Task::Call(life, effect) => self.call(life, effect),
             Task::Answer(life, call, answer) => self.step(life, Input::Answer(call, answer)),
