@@ -114,6 +114,15 @@ impl SimulatedKubelet {
         patch(&pods, pod, json!({"conditions": [pending(pod, status, message)]})).await?;
         Ok(())
     }
+
+    /// Writes a part of a Pod's status, a strategic merge patch, as a kubelet that the test plays itself.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn write(&self, pod: &Pod, status: Value) -> Result<()> {
+        patch(&Api::namespaced(self.client.clone(), &self.namespace), pod, status).await?;
+        Ok(())
+    }
 }
 
 struct Work {

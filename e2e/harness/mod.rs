@@ -19,6 +19,7 @@ mod world;
 pub use access::{Rule, token};
 pub use cgroup::{cpu_quota, memory_in_use};
 pub use kubelet::SimulatedNode;
+pub use observe::Seen;
 pub use pods::{
     PodSpec, Priority, allocated_cpu, allocated_memory, condition, container_id, is_leaving, node_of,
 };

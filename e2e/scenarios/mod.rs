@@ -4,6 +4,9 @@ mod autoscaler;
 mod beside;
 mod check;
 mod crash;
+mod field_cases_budgets;
+mod field_cases_victims;
+mod field_cases_wishes;
 mod golden_kubelet;
 mod golden_node;
 mod inspect;
@@ -73,6 +76,40 @@ pub fn all() -> Vec<Scenario> {
             s_claim_holds_against_lower_and_equal_priority,
             x_condition_that_is_false_asks_for_nothing,
             policy_of_the_node_is_obeyed,
+        },
+        field_cases_victims(3)::{
+            c09_room_that_is_refilled_is_freed_in_growing_intervals,
+            c20_a_daemonset_pod_goes_once_or_not_at_all,
+            c61_a_resize_and_a_bind_that_cross_end_well,
+            c08_an_equal_pod_that_leaves_by_itself_is_waited_for,
+            c109_only_our_own_pods_are_served,
+            c131_a_filler_makes_room_and_then_waits,
+            c14_c59_nobody_goes_who_is_equal_or_not_enough,
+            c15_a_missing_priority_is_zero,
+            c16_c18_what_need_not_go_stays,
+            c19_c22_a_victim_gets_one_call_and_keeps_its_status,
+            c62_a_neighbour_that_shrinks_makes_the_room,
+        },
+        field_cases_budgets(3)::{
+            c03_two_resizes_on_two_nodes_share_one_budget,
+            c128_a_budget_that_allows_nothing_keeps_the_least_important,
+            c24_a_pod_under_two_budgets_stays,
+            c26_an_unready_pod_goes_where_it_always_may,
+            c28_a_budget_does_not_keep_a_pod_that_never_started,
+            c29_a_budget_that_is_used_up_is_not_hammered,
+        },
+        field_cases_wishes(3)::{
+            c34_what_is_allocated_counts_while_a_shrink_is_under_way,
+            c35_c52_in_progress_is_not_pending,
+            c36_c49_an_infeasible_wish_counts_for_nothing,
+            c41_c75_a_resize_that_fits_is_left_to_its_kubelet,
+            c45_a_wish_that_is_taken_back_is_forgotten,
+            c48_cordon_and_new_taints_do_not_matter,
+            c50_a_growing_pod_that_leaves_claims_nothing,
+            c51_another_pod_of_the_same_name_inherits_no_wish,
+            c53_a_resize_that_a_quota_refuses_claims_nothing,
+            c55_the_request_of_the_pod_as_a_whole_counts,
+            c58_a_node_smaller_than_the_wish_is_not_emptied,
         },
         pipeline(3)::{
             pod_is_bound_and_says_so,
