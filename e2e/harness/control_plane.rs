@@ -2,7 +2,7 @@
 //! process.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -41,9 +41,14 @@ impl ControlPlane {
         };
         let owner = std::process::id().to_string();
         let nodes = HOLLOW_NODES.to_string();
-        own.cluster(&["up", "--nodes", &nodes, "--owner", &owner])?;
+        own.cluster(&["up", "--audit", "--nodes", &nodes, "--owner", &owner])?;
         let kubeconfig = Kubeconfig::read_from(own.directory.path().join("kubeconfig"))?;
         Ok(Self { kubeconfig, own: Some(own) })
+    }
+
+    /// Where it writes down who has written what; `None` for a cluster that is not ours.
+    pub fn audit_log(&self) -> Option<PathBuf> {
+        Some(self.own.as_ref()?.directory.path().join("audit.log"))
     }
 
     /// Whether parts of it may be stopped.
@@ -107,6 +112,19 @@ impl Own {
 
 fn script(name: &str) -> Command {
     Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/control-plane").join(name))
+}
+
+/// One of the programs that `control-plane/build` makes.
+///
+/// # Errors
+/// When it cannot be built.
+pub fn program(name: &str) -> Result<PathBuf> {
+    // The script says where the programs are; once the control plane is up there is nothing to build.
+    let output = script("build").output().context("control-plane/build")?;
+    ensure!(output.status.success(), "control-plane/build: {}", String::from_utf8_lossy(&output.stderr));
+    let program = Path::new(String::from_utf8(output.stdout)?.trim()).join(name);
+    ensure!(program.is_file(), "there is no program {}", program.display());
+    Ok(program)
 }
 
 fn ensure_success(mut command: Command, what: &str) -> Result<()> {

@@ -4,6 +4,7 @@
 mod access;
 mod control_plane;
 mod expect;
+mod judgement;
 mod kubelet;
 mod nodes;
 mod observe;
@@ -15,10 +16,12 @@ mod workers;
 mod world;
 
 pub use access::{Rule, token};
+pub use control_plane::program;
+pub use judgement::settled;
 pub use kubelet::SimulatedNode;
 pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, is_leaving, node_of};
 pub use proxy::{KillAt, Proxy};
-pub use scheduler::{Scheduler, run_to_end};
+pub use scheduler::{Scheduler, free_port, run_to_end};
 pub use suite::{Scenario, Suite};
 pub use world::World;
 
