@@ -7,6 +7,7 @@ mod calls;
 mod client;
 mod engine_loop;
 mod events;
+mod reload;
 mod report;
 mod rights;
 mod start;
