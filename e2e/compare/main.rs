@@ -19,8 +19,9 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use futures::StreamExt as _;
 
-use compare::{Case, Contender, Row, files, id, play, table};
-use harness::{Suite, World, say};
+use compare::table::{Row, table};
+use compare::{Case, Contender, files, id, play};
+use harness::{Suite, say};
 
 /// They mostly wait; each has a scheduler of its own, though.
 const AT_A_TIME: usize = 8;
@@ -74,31 +75,13 @@ async fn rows<'a>(suite: &Arc<Suite>, cases: &'a [Case]) -> Vec<Row<'a>> {
     let plays = cases.iter().flat_map(|case| Contender::BOTH.map(|contender| (case, contender)));
     futures::stream::iter(plays)
         .map(|(case, contender)| async move {
-            let outcome = in_a_world(suite, case, contender).await.map_err(|error| in_short(&error));
+            let row = play(suite, case, contender).await;
             say(&format!("compare: {} with {}", case.id, contender.name()));
-            Row { case, contender, outcome }
+            row
         })
         .buffered(AT_A_TIME)
         .collect()
         .await
-}
-
-async fn in_a_world(suite: &Arc<Suite>, case: &Case, contender: Contender) -> Result<compare::Outcome> {
-    let world = World::create(suite.clone(), &format!("{}-{}", case.id, contender.name())).await?;
-    let outcome = play(&world, case, contender).await;
-    if outcome.is_err() {
-        say(&world.describe());
-    }
-    let gone = world.destroy().await.context("clean up");
-    let outcome = outcome?;
-    gone?;
-    Ok(outcome)
-}
-
-/// The API server's answers come with all that is known about them.
-fn in_short(error: &anyhow::Error) -> String {
-    let text = format!("{error:#}");
-    text.split(" (Status {").next().unwrap_or_default().to_owned()
 }
 
 fn print(text: &str) {

@@ -9,9 +9,8 @@ mod play;
 mod record;
 mod stage;
 mod steps;
-mod table;
+pub mod table;
 
 pub use case::{Case, files, id};
 pub use contender::Contender;
-pub use play::{Outcome, play};
-pub use table::{Row, table};
+pub use play::play;

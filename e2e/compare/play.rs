@@ -3,6 +3,7 @@
 //! Invariant: what is told was seen on the API server, by watches and its audit log; no scheduler is asked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -17,7 +18,8 @@ use super::contender::Contender;
 use super::record::{Record, Recorder};
 use super::stage::Stage;
 use super::steps;
-use crate::harness::{OURS, PENDING, World, condition, node_of, settled};
+use super::table::Row;
+use crate::harness::{OURS, PENDING, Suite, World, condition, node_of, say, settled};
 
 /// So long nothing may have happened before a play is over. kube-scheduler tries again within 10 s at most, and
 /// sooner when something about the node changes.
@@ -41,11 +43,30 @@ pub struct Outcome {
     pub says: Vec<String>,
 }
 
-/// Plays a case with a scheduler in that world.
-///
-/// # Errors
-/// When the stage cannot be set or a step cannot be done.
-pub async fn play(world: &World, case: &Case, contender: Contender) -> Result<Outcome> {
+/// Plays a case with a scheduler in a world of its own.
+pub async fn play<'a>(suite: &Arc<Suite>, case: &'a Case, contender: Contender) -> Row<'a> {
+    let name = format!("{}-{}", case.id, contender.name());
+    let outcome = async {
+        let world = World::create(suite.clone(), &name).await?;
+        let outcome = play_in(&world, case, contender).await;
+        if outcome.is_err() {
+            say(&format!("{name}:\n{}", world.describe()));
+        }
+        let gone = world.destroy().await.context("clean up");
+        let outcome = outcome?;
+        gone?;
+        anyhow::Ok(outcome)
+    };
+    Row { case, contender, outcome: outcome.await.map_err(|error| in_short(&error)) }
+}
+
+/// The API server's answers come with all that is known about them.
+fn in_short(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    text.split(" (Status {").next().unwrap_or_default().to_owned()
+}
+
+async fn play_in(world: &World, case: &Case, contender: Contender) -> Result<Outcome> {
     let recorder = Recorder::start(world);
     contender.admit(world).await?;
     let stage = Stage::set(world, case).await.context("set the stage")?;

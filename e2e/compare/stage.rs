@@ -149,7 +149,8 @@ impl<'a> Stage<'a> {
         });
         prune(&mut pod);
         let pod: Pod = serde_json::from_value(pod)?;
-        self.world.observer.now().put(self.admitted(&pod).await?);
+        let pod = self.admitted(&pod).await?;
+        self.world.observer.now().put(pod);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 mod access;
 mod control_plane;
+mod describe;
 mod expect;
 mod judgement;
 mod kubelet;
@@ -17,6 +18,7 @@ mod world;
 
 pub use access::{Rule, token};
 pub use control_plane::program;
+pub use describe::golden;
 pub use judgement::settled;
 pub use kubelet::SimulatedNode;
 pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, is_leaving, node_of};

@@ -123,7 +123,11 @@ impl World {
         self.spawn(config, None)
     }
 
-    fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
+    /// Starts it with another configuration and another server, and returns at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
         let kubeconfig = self.file("kubeconfig", &self.suite.kubeconfig(None, server)?)?;
         let config = self.file("config.yaml", config)?;
         Scheduler::start(&self.suite.binary, &config, &kubeconfig, self.log())

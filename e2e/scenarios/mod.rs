@@ -1,6 +1,8 @@
 //! The tests. A name reads as a sentence; the number of each golden scenario is the reference's.
 
+mod compare;
 mod crash;
+mod describe;
 mod golden_kubelet;
 mod golden_node;
 mod outage;
@@ -32,6 +34,8 @@ pub fn all() -> Vec<Scenario> {
             before_each_write,
             after_each_write,
         },
+        compare(3)::{kube_scheduler_and_elbowroom_play_the_same_case},
+        describe(3)::{pod_says_why_for_each_reason},
         stories(3)::{a_important_pod_grows_on_a_full_node, b_exactly_enough_leaves_and_only_there},
         golden_kubelet(4)::{
             r_restart_adds_no_victim,
