@@ -48,6 +48,11 @@ impl PodRow {
         self.pod.deletion.is_some() || self.evicting
     }
 
+    /// Whether it leaves because somebody had it evicted: us just now, or anybody by its `DisruptionTarget` condition.
+    pub fn evicted(&self) -> bool {
+        self.evicting || self.pod.deletion.is_some() && self.pod.disrupted
+    }
+
     /// What it asks for beyond what it holds.
     pub fn claim(&self) -> Amounts {
         self.charge.reserved.above(&self.charge.held)

@@ -64,7 +64,7 @@ pub fn execute(arguments: Arguments) -> Result<()> {
         info!(schedulerName = %profile.scheduler_name, bind, resizePreemption = ?mode, "Serving profile");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(driver::run(config, arguments.http_address))
+    runtime.block_on(driver::run(config, arguments.config, arguments.http_address))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::profile;
 use super::tree::{Fault, Node};
 use super::{ClientConnection, Config, DEFAULT_SCHEDULER_NAME, Profile};
 use crate::model::Span;
+use crate::resize::policy::{Mode, Scope};
 
 /// The group and version of a kube-scheduler's file.
 pub const API_VERSION: &str = "kubescheduler.config.k8s.io/v1";
@@ -181,7 +182,15 @@ fn profiles(file: &Fields<'_>, notes: &mut Vec<Fault>) -> Result<Vec<Profile>, F
             );
             return Err(Fault::new(at, message));
         }
-        if !profile.bind && profile.resize.mode == crate::resize::policy::Mode::Off {
+        let all_pods = |profile: &Profile| profile.resize.scope == Scope::AllPods;
+        if let Some(other) = profiles.iter().find(|known| all_pods(known) && all_pods(&profile)) {
+            let message = format!(
+                "scope: expected `AllPods` in one profile only, found it in `{}` and `{}`",
+                other.scheduler_name, profile.scheduler_name
+            );
+            return Err(Fault::new(at, message));
+        }
+        if !profile.bind && profile.resize.mode == Mode::Off {
             let message = format!("profile `{}` neither binds nor resizes", profile.scheduler_name);
             notes.push(Fault::new(node.at, message));
         }

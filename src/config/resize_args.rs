@@ -1,12 +1,12 @@
 //! The args of `ResizePreemption`: our own part of the file.
 //!
-//! Invariant: every field is read, defaulted and validated; one that is not enforced yet is refused by name.
+//! Invariant: every field is read, defaulted and validated.
 
 use super::fields::{Fields, expected, text};
 use super::plugins::OWN_API_VERSION;
 use super::selector;
 use super::tree::{Fault, Node};
-use crate::model::{Span, Str};
+use crate::model::Str;
 use crate::resize::ResizePolicy;
 use crate::resize::policy::{Fallback, Mode, PdbPolicy, Preemptors, Protect, Scope};
 
@@ -28,40 +28,11 @@ const FIELDS: [&str; 15] = [
     "preemptors",
 ];
 
-/// Whether a policy asks for something.
-type Asks = fn(&ResizePolicy) -> bool;
-
-/// What is read but not enforced yet, each with the test of whether a file asks for it.
-const NOT_YET: [(&str, Asks); 10] = [
-    ("scope", |policy| policy.scope != Scope::OwnPods),
-    ("pdbPolicy", |policy| policy.pdb_policy != PdbPolicy::Strict),
-    ("wait", |policy| policy.wait != Span::default()),
-    ("deadline", |policy| policy.deadline.is_some()),
-    ("fallback", |policy| policy.fallback != Fallback::None),
-    ("minVictimAge", |policy| policy.min_victim_age != Span::default()),
-    ("maxVictims", |policy| policy.max_victims.is_some()),
-    ("maxEvictingPerNode", |policy| policy.max_evicting_per_node.is_some()),
-    ("maxEvictionsPerMinute", |policy| policy.max_evictions_per_minute.is_some()),
-    ("preemptors", |policy| policy.preemptors != Preemptors::default()),
-];
-
 /// Reads the args: whether the profile binds new Pods, and its policy.
 ///
 /// # Errors
-/// Unknown fields, wrong values, contradictions, and fields that are not enforced yet.
+/// Unknown fields, wrong values, and contradictions.
 pub fn read(node: &Node) -> Result<(bool, ResizePolicy), Fault> {
-    let (bind, policy) = parse(node)?;
-    let args = Fields::read("args", node, &FIELDS)?;
-    match NOT_YET.iter().find(|(_, asks)| asks(&policy)) {
-        None => Ok((bind, policy)),
-        Some((name, _)) => {
-            let message = format!("{name} is not supported yet other than its default; leave it out");
-            Err(Fault::new(args.place(name), message))
-        }
-    }
-}
-
-fn parse(node: &Node) -> Result<(bool, ResizePolicy), Fault> {
     let args = Fields::read("args", node, &FIELDS)?;
     args.type_meta(&[OWN_API_VERSION], "ResizePreemptionArgs")?;
     let modes = [("Enforce", Mode::Enforce), ("Observe", Mode::Observe), ("Off", Mode::Off)];
@@ -135,13 +106,14 @@ fn preemptors(args: &Fields<'_>) -> Result<Preemptors, Fault> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::model::Span;
 
     fn policy(text: &str) -> ResizePolicy {
-        parse(&Node::parse(text).unwrap()).unwrap().1
+        read(&Node::parse(text).unwrap()).unwrap().1
     }
 
     fn fault(text: &str) -> String {
-        parse(&Node::parse(text).unwrap()).unwrap_err().message
+        read(&Node::parse(text).unwrap()).unwrap_err().message
     }
 
     #[test]
@@ -158,11 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_enforced_yet_is_read_all_the_same() {
-        let read = policy("{scope: AllPods, wait: 30s, deadline: 5m, fallback: EvictSelf, maxVictims: 3}");
-        assert_eq!(read.scope, Scope::AllPods);
+    fn every_rule_can_be_set() {
+        let read = policy(
+            "{scope: AllPods, pdbPolicy: BestEffort, wait: 30s, deadline: 5m, fallback: EvictSelf, minVictimAge: 1m, \
+             maxVictims: 3, maxEvictingPerNode: 2, maxEvictionsPerMinute: 10, preemptors: {minPriority: 1000}}",
+        );
+        assert_eq!((read.scope, read.pdb_policy), (Scope::AllPods, PdbPolicy::BestEffort));
         assert_eq!((read.wait, read.deadline), (Span::from_seconds(30), Some(Span::from_seconds(300))));
-        assert_eq!((read.fallback, read.max_victims), (Fallback::EvictSelf, Some(3)));
+        assert_eq!((read.fallback, read.min_victim_age), (Fallback::EvictSelf, Span::from_seconds(60)));
+        assert_eq!((read.max_victims, read.max_evicting_per_node), (Some(3), Some(2)));
+        assert_eq!(read.max_evictions_per_minute, Some(10));
+        assert_eq!(read.preemptors.min_priority, Some(1000));
     }
 
     #[test]

@@ -94,6 +94,7 @@ impl EngineLoop {
         match effect {
             Effect::Bind { call, pod, node } => self.calls.bind(call, pod, node),
             Effect::Evict { call, pod, dry_run } => self.calls.evict(call, pod, dry_run),
+            Effect::Delete { call, pod, reporter } => self.calls.delete(call, pod, reporter),
             Effect::Read { call, pod, budgets } => self.calls.read(call, pod, budgets),
             Effect::Patch { call, pod, condition } => self.calls.patch(call, pod, condition),
             Effect::Emit(event) => self.events.emit(event),

@@ -4,8 +4,8 @@
 
 use super::calls::root;
 use super::client::refuse_strangers;
-use crate::config::Config;
-use crate::resize::policy::Mode;
+use crate::config::{Config, Profile};
+use crate::resize::policy::{Mode, PdbPolicy};
 use anyhow::{Result, anyhow, bail};
 use futures::future::join_all;
 use k8s_openapi::api::authorization::v1::{
@@ -59,6 +59,10 @@ fn needed(config: &Config) -> Vec<Right> {
     }
     if config.profiles.iter().any(|profile| profile.resize.mode == Mode::Enforce) {
         need(&["create"], "", "pods", "eviction");
+    }
+    let forces = |profile: &Profile| profile.resize.pdb_policy == PdbPolicy::BestEffort;
+    if config.profiles.iter().any(|profile| profile.resize.mode == Mode::Enforce && forces(profile)) {
+        need(&["delete"], "", "pods", "");
     }
     rights
 }

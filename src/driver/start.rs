@@ -6,6 +6,8 @@ use super::calls::Calls;
 use super::client::Clients;
 use super::engine_loop::{EngineLoop, WAITING_INPUTS};
 use super::events::Events;
+use super::reload::Reload;
+use super::watch::Rules;
 use super::{rights, watch as watches};
 use crate::config::Config;
 use crate::engine::Engine;
@@ -13,6 +15,7 @@ use crate::serve::{Metrics, Readiness, Server};
 use crate::wire::{self, Converter};
 use anyhow::{Context, Result, bail};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,11 +26,11 @@ use tracing::{info, warn};
 /// How long calls in flight may take at the end.
 const LAST_CALLS: Duration = Duration::from_secs(5);
 
-/// Schedules Pods until SIGTERM or SIGINT.
+/// Schedules Pods until SIGTERM or SIGINT. The file, if the configuration is from one, is read again when it changes.
 ///
 /// # Errors The address is taken, the API server cannot be reached or does not know us, a right is missing,
 /// or the engine has ended.
-pub async fn run(config: Config, http_address: SocketAddr) -> Result<()> {
+pub async fn run(config: Config, file: Option<PathBuf>, http_address: SocketAddr) -> Result<()> {
     let server = Server::bind(http_address).await?;
     let metrics = Metrics::new().context("cannot set up metrics")?;
     config.profiles.iter().for_each(|profile| metrics.profile(&profile.scheduler_name));
@@ -45,16 +48,26 @@ pub async fn run(config: Config, http_address: SocketAddr) -> Result<()> {
     let serving = tokio::spawn(server.run(metrics.clone(), readiness.clone(), until));
 
     let (to_engine, inputs) = mpsc::channel(WAITING_INPUTS);
-    let converter = || Converter::new(annotations(&config));
-    let calls = Arc::new(Calls::start(&clients, converter(), &to_engine, &stop));
+    let (changes, rules) = watch::channel(Rules::of(&config));
+    // Of a Pod that is read again no annotation matters.
+    let calls = Arc::new(Calls::start(&clients, Converter::new([]), &to_engine, &stop));
     let events = Events::start(clients.writes.clone(), metrics.clone(), stop.clone());
-    watches::start::<wire::Node>(&clients.reads, converter(), &metrics, &to_engine);
-    watches::start::<wire::Namespace>(&clients.reads, converter(), &metrics, &to_engine);
-    watches::start::<wire::Budget>(&clients.reads, converter(), &metrics, &to_engine);
-    watches::start::<wire::Pod>(&clients.reads, converter(), &metrics, &to_engine);
+    watches::start::<wire::Node>(&clients.reads, &rules, &metrics, &to_engine);
+    watches::start::<wire::Namespace>(&clients.reads, &rules, &metrics, &to_engine);
+    watches::start::<wire::Budget>(&clients.reads, &rules, &metrics, &to_engine);
+    watches::start::<wire::Pod>(&clients.reads, &rules, &metrics, &to_engine);
+    let settings = config.settings();
+    let reload = |path| Reload {
+        path,
+        config,
+        client: clients.writes.clone(),
+        metrics: metrics.clone(),
+        rules: changes,
+    };
+    file.map(|path| tokio::spawn(reload(path).run()));
 
     let ended = EngineLoop {
-        engine: Engine::new(config.settings()),
+        engine: Engine::new(settings),
         inputs,
         calls: Arc::clone(&calls),
         events,
@@ -78,25 +91,4 @@ pub async fn run(config: Config, http_address: SocketAddr) -> Result<()> {
     }
     serving.abort();
     Ok(())
-}
-
-/// The annotations that some profile asks about.
-pub(super) fn annotations(config: &Config) -> Vec<String> {
-    let protections = config.profiles.iter().map(|profile| &profile.resize.protect);
-    let mut keys: Vec<String> =
-        protections.flat_map(|protect| &protect.annotations).map(|(key, _)| key.to_string()).collect();
-    keys.sort();
-    keys.dedup();
-    keys
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_annotations_of_the_policy_are_kept() {
-        let keys = annotations(&Config::default());
-        assert_eq!(keys, ["cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt"]);
-    }
 }

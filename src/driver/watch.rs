@@ -6,6 +6,7 @@
 use super::calls::{root, said as status_said};
 use crate::engine::{Fact, Input, Namespace};
 use crate::model::{Budget, Node, Pod};
+use crate::resize::Policies;
 use crate::serve::Metrics;
 use crate::wire::{self, Converter, Unreadable};
 use futures::StreamExt;
@@ -14,7 +15,7 @@ use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tracing::{debug, error, info, warn};
 
 /// How long the server keeps a quiet watch open; five seconds later it counts as dead.
@@ -24,6 +25,15 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Longest pause: after an outage the facts should not be old for long.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
+/// What the watches have to know of the configuration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Rules {
+    /// Annotation keys that some rule asks about.
+    pub(super) annotations: Vec<String>,
+    /// The rules for Deferred resizes.
+    pub(super) policies: Policies,
+}
+
 /// A kind that is watched.
 pub(super) trait Watched:
     Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
@@ -32,6 +42,8 @@ pub(super) trait Watched:
     type Fact: Send;
     /// Which of them are watched.
     const FIELDS: Option<&'static str> = None;
+    /// Whether annotations that the rules ask about are kept.
+    const ANNOTATED: bool = false;
 
     fn fact(self, converter: &mut Converter) -> Result<Self::Fact, Unreadable>;
 
@@ -47,6 +59,7 @@ impl Watched for wire::Pod {
     type Fact = Pod;
     /// Finished Pods hold nothing; leaving the selection comes as a deletion.
     const FIELDS: Option<&'static str> = Some("status.phase!=Succeeded,status.phase!=Failed");
+    const ANNOTATED: bool = true;
 
     fn fact(self, converter: &mut Converter) -> Result<Pod, Unreadable> {
         converter.pod(self)
@@ -95,20 +108,24 @@ impl Watched for wire::Namespace {
 /// Starts the watch of one kind.
 pub(super) fn start<K: Watched>(
     client: &Client,
-    converter: Converter,
+    rules: &watch::Receiver<Rules>,
     metrics: &Metrics,
     inputs: &mpsc::Sender<Input>,
 ) {
-    tokio::spawn(watch::<K>(client.clone(), converter, metrics.clone(), inputs.clone()));
+    tokio::spawn(follow::<K>(client.clone(), rules.clone(), metrics.clone(), inputs.clone()));
 }
 
 /// Watches one kind until nobody listens any more.
-async fn watch<K: Watched>(
+async fn follow<K: Watched>(
     client: Client,
-    mut converter: Converter,
+    mut rules: watch::Receiver<Rules>,
     metrics: Metrics,
     inputs: mpsc::Sender<Input>,
 ) {
+    let mut kept = rules.borrow_and_update().annotations.clone();
+    let mut converter = Converter::new(kept.clone());
+    // Rules that are put in force once every annotation that they ask about is known.
+    let mut coming: Option<Policies> = None;
     let kind = K::kind(&()).into_owned();
     let mut config = watcher::Config::default().timeout(WATCH_SECONDS).streaming_lists();
     if let Some(fields) = K::FIELDS {
@@ -116,16 +133,44 @@ async fn watch<K: Watched>(
     }
     let mut stream = watcher::watcher(Api::<K>::all(client.clone()), config.clone()).boxed();
     let mut pause = FIRST_PAUSE;
-    let mut interrupted = false;
-    while let Some(event) = stream.next().await {
+    let (mut interrupted, mut relisted, mut follows_rules) = (false, false, K::ANNOTATED);
+    loop {
+        let event = tokio::select! {
+            event = stream.next() => event,
+            changed = rules.changed(), if follows_rules => {
+                // Without a file nobody changes them.
+                let Ok(()) = changed else {
+                    follows_rules = false;
+                    continue;
+                };
+                let Rules { annotations, policies } = rules.borrow_and_update().clone();
+                coming = Some(policies);
+                if annotations != kept {
+                    converter = Converter::new(annotations.clone());
+                    kept = annotations;
+                    stream = watcher::watcher(Api::<K>::all(client.clone()), config.clone()).boxed();
+                } else if relisted && send_rules(&mut coming, &inputs).await.is_err() {
+                    return;
+                }
+                continue;
+            }
+        };
+        let Some(event) = event else { return };
         match event {
             Ok(event) => {
                 if interrupted {
                     info!(kind, "Watch goes on");
                 }
                 (pause, interrupted) = (FIRST_PAUSE, false);
+                match &event {
+                    Event::Init => relisted = false,
+                    Event::InitDone => relisted = true,
+                    _ => {}
+                }
                 let Some(fact) = fact(event, &mut converter, &metrics, &kind) else { continue };
-                if inputs.send(K::input(fact)).await.is_err() {
+                if inputs.send(K::input(fact)).await.is_err()
+                    || relisted && send_rules(&mut coming, &inputs).await.is_err()
+                {
                     return;
                 }
             }
@@ -156,6 +201,13 @@ async fn watch<K: Watched>(
                 }
             }
         }
+    }
+}
+
+async fn send_rules(coming: &mut Option<Policies>, inputs: &mpsc::Sender<Input>) -> Result<(), ()> {
+    match coming.take() {
+        Some(policies) => inputs.send(Input::Policies(policies)).await.map_err(drop),
+        None => Ok(()),
     }
 }
 
@@ -258,7 +310,8 @@ mod tests {
         let list = json!({"metadata": {"resourceVersion": "7"}, "items": [node]});
         let (client, mut seen) = answered_each(vec![(422, refused), (200, list)]);
         let (to_engine, mut inputs) = mpsc::channel(8);
-        start::<wire::Node>(&client, Converter::new([]), &Metrics::new().unwrap(), &to_engine);
+        let (_changes, rules) = watch::channel(Rules::default());
+        start::<wire::Node>(&client, &rules, &Metrics::new().unwrap(), &to_engine);
         assert!(matches!(inputs.recv().await, Some(Input::Node(Fact::Begin))));
         assert!(matches!(inputs.recv().await, Some(Input::Node(Fact::Apply(node))) if node.name == "n1"));
         assert!(matches!(inputs.recv().await, Some(Input::Node(Fact::End))));

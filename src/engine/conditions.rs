@@ -29,6 +29,8 @@ struct Wanted {
     value: Option<ConditionValue>,
     /// Sent last: the watch may not show it yet.
     sent: Option<Option<ConditionValue>>,
+    /// The watch has shown it since: where it no longer does, somebody else changed it.
+    shown: bool,
     in_flight: bool,
     failures: u32,
     retry_at: Option<Timestamp>,
@@ -42,12 +44,17 @@ impl Conditions {
         match self.wanted.get_mut(&key) {
             Some(wanted) => wanted.value = value,
             None => {
-                let (sent, retry_at) = (None, None);
+                let (pod, sent, retry_at) = (pod.clone(), None, None);
                 let wanted =
-                    Wanted { pod: pod.clone(), value, sent, in_flight: false, failures: 0, retry_at };
+                    Wanted { pod, value, sent, shown: false, in_flight: false, failures: 0, retry_at };
                 self.wanted.insert(key, wanted);
             }
         }
+    }
+
+    /// The Pod has changed: what was asked for may have been undone.
+    fn look_again(&mut self, uid: &Str, kind: &'static str) {
+        self.dirty.insert((uid.clone(), kind));
     }
 
     /// Whether a value was asked for and not yet taken back.
@@ -93,15 +100,20 @@ impl Conditions {
 }
 
 impl Engine {
-    /// Takes the condition off a Pod of ours that has one and no Deferred resize.
+    /// Takes the condition off a Pod of ours that has one and no Deferred resize that is looked after, and puts it
+    /// back where somebody else took it off.
     pub(super) fn follow_report(&mut self, id: PodId) {
         let Some(row) = self.cluster.pods.get(id) else { return };
         let pod = &row.pod;
         let deferred = pod.deferred() && pod.resize.as_ref().is_some_and(|condition| condition.status);
+        let policies = self.resizes.policies();
+        let stale = !deferred || policies.in_charge(pod).is_none();
         let asked = self.conditions.wants(&pod.id.uid, REPORT_CONDITION);
-        if !deferred && (asked || pod.report.is_some() && self.resizes.responsible(pod)) {
-            let id = pod.id.clone();
-            self.conditions.want(&id, REPORT_CONDITION, None);
+        let pod = pod.id.clone();
+        if stale && (asked || row.pod.report.is_some() && policies.of(&row.pod).is_some()) {
+            self.conditions.want(&pod, REPORT_CONDITION, None);
+        } else if asked {
+            self.conditions.look_again(&pod.uid, REPORT_CONDITION);
         }
     }
 
@@ -121,7 +133,8 @@ impl Engine {
             // What was sent last may not be shown yet; then it is what the API holds.
             let stored = wanted.sent.as_ref().is_none_or(|sent| *sent == wanted.value);
             let as_wanted = stored && same(known, wanted.value.as_ref());
-            if as_wanted || wanted.sent.as_ref() == Some(&wanted.value) {
+            wanted.shown |= as_wanted;
+            if as_wanted || !wanted.shown && wanted.sent.as_ref() == Some(&wanted.value) {
                 if as_wanted && wanted.value.is_none() {
                     self.conditions.wanted.remove(&key);
                 }
@@ -132,6 +145,7 @@ impl Engine {
                 value.since = known.is_none_or(|known| known.status != value.status).then_some(now);
             }
             wanted.sent = Some(wanted.value.clone());
+            wanted.shown = false;
             wanted.in_flight = true;
             let pod = wanted.pod.clone();
             let condition = ConditionPatch { kind, value };

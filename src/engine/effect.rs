@@ -27,6 +27,16 @@ pub enum Effect {
         /// Only ask whether it would be allowed.
         dry_run: bool,
     },
+    /// Sets `DisruptionTarget` on a Pod, as kube-scheduler does, and deletes it, both with the UID as precondition;
+    /// budgets are not asked. Answered by `Answer::Evict`.
+    Delete {
+        /// Ties the answer to this call.
+        call: CallId,
+        /// The victim.
+        pod: PodRef,
+        /// The profile's name, for the condition's message.
+        reporter: Str,
+    },
     /// Reads a Pod and budgets from the API itself, past the watch. Answered by `Answer::Read`.
     Read {
         /// Ties the answer to this call.

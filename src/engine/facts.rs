@@ -139,6 +139,7 @@ impl Engine {
             }
             Fact::Apply(one) => {
                 if self.cluster.apply_namespace(one.name, one.labels) {
+                    self.resizes.touch_excluded();
                     self.waiting.wake(ClusterEvent::NamespaceUpdate, now);
                 }
             }

@@ -5,6 +5,7 @@
 use super::answer::{Answer, CallId};
 pub use crate::model::Namespace;
 use crate::model::{Budget, Node, Pod};
+use crate::resize::Policies;
 
 /// One stimulus.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub enum Input {
     Answer(CallId, Answer),
     /// Time has passed, as asked by `WakeAt`, or there was more to do than fits one step.
     Tick,
+    /// Other rules for Deferred resizes are in force from now on.
+    Policies(Policies),
     /// Whether this process may act. Without it facts are folded in and nothing is decided.
     Leader(bool),
 }

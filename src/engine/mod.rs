@@ -69,7 +69,7 @@ enum Call {
 impl Engine {
     /// An engine that knows nothing yet. It acts once every list is complete.
     pub fn new(settings: Settings) -> Self {
-        let policies = settings.profiles.iter().map(|one| (one.name.clone(), one.resize.clone())).collect();
+        let policies = settings.policies();
         let queue = QueueSettings {
             initial_backoff: settings.initial_backoff,
             max_backoff: settings.max_backoff,
@@ -100,6 +100,7 @@ impl Engine {
             Input::Budget(fact) => self.budget(fact, now),
             Input::Namespace(fact) => self.namespace(fact, now),
             Input::Answer(call, answer) => self.answer(call, answer, now, effects),
+            Input::Policies(policies) => self.obey(policies, now, effects),
             Input::Leader(leader) => self.leader = leader,
             Input::Tick => {}
         }

@@ -9,10 +9,17 @@ use super::{Call, Engine};
 use crate::cluster::PodId;
 use crate::model::pod::REPORT_CONDITION;
 use crate::model::{Budget, Pod, PodRef, Str, Timestamp};
-use crate::resize::{Answered, Ask, Order, Outcome, Reply, ResizeEvent};
+use crate::resize::{Answered, Ask, Order, Outcome, Policies, Reply, ResizeEvent};
 use crate::scheduling::ClusterEvent;
 
 impl Engine {
+    /// Puts other rules in force.
+    pub(super) fn obey(&mut self, policies: Policies, now: Timestamp, effects: &mut Vec<Effect>) {
+        let mut orders = Vec::new();
+        self.resizes.obey(policies, &mut self.cluster, now, &mut orders);
+        self.carry_out(orders, now, effects);
+    }
+
     pub(super) fn run_resizes(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let mut orders = Vec::new();
         self.resizes.run(&mut self.cluster, now, &mut orders);
@@ -37,8 +44,8 @@ impl Engine {
                     since: None,
                 };
                 self.conditions.want(&pod, REPORT_CONDITION, Some(value));
-                if let Some(kind) = reason.event().filter(|_| announce) {
-                    effects.push(Effect::Emit(resize_event(&pod, kind, message.clone(), profile)));
+                if announce {
+                    effects.push(Effect::Emit(resize_event(&pod, reason.event(), message.clone(), profile)));
                 }
                 if new {
                     effects.push(Effect::Report(Decision::Resize { pod, node, reason, message }));
@@ -47,9 +54,10 @@ impl Engine {
             Order::Preempting { pod, node, victims, exact } => {
                 effects.push(Effect::Report(Decision::Preempting { pod, node, victims, exact }));
             }
-            Order::Evicted { preemptor, victim } => {
-                effects.extend(self.preempted(&preemptor, victim).map(Effect::Emit));
+            Order::Evicted { preemptor, profile, victim } => {
+                effects.extend(self.preempted(&preemptor, profile, victim).map(Effect::Emit));
             }
+            Order::Dropped { pod } => self.conditions.want(&pod, REPORT_CONDITION, None),
             Order::Overdue { pod, victim, node } => {
                 effects.push(Effect::Report(Decision::VictimOverdue { pod, victim, node }));
             }
@@ -75,11 +83,15 @@ impl Engine {
             }
             _ => Vec::new(),
         };
+        let growing = self.growing(&preemptor);
+        let profile = growing.and_then(|pod| self.resizes.policies().of(pod)).map(|(name, _)| name.clone());
+        let reporter = profile.unwrap_or_default();
         let call = self.call(Call::Victim { preemptor, victim: victim.clone(), ask, plan });
         effects.push(match ask {
             Ask::Read | Ask::Look => Effect::Read { call, pod: victim, budgets },
             Ask::DryRun => Effect::Evict { call, pod: victim, dry_run: true },
             Ask::Evict => Effect::Evict { call, pod: victim, dry_run: false },
+            Ask::Delete => Effect::Delete { call, pod: victim, reporter },
         });
     }
 
@@ -91,7 +103,7 @@ impl Engine {
         now: Timestamp,
         effects: &mut Vec<Effect>,
     ) {
-        if let (Ask::Evict, Answer::Evict(answer)) = (ask, &answer) {
+        if let (Ask::Evict | Ask::Delete, Answer::Evict(answer)) = (ask, &answer) {
             effects.extend(self.evicted(preemptor, victim, answer.clone()).map(Effect::Report));
         }
         let mut orders = Vec::new();
@@ -109,7 +121,7 @@ impl Engine {
     }
 
     /// The event on a victim, in kube-scheduler's words.
-    fn preempted(&self, preemptor: &Str, victim: PodRef) -> Option<Event> {
+    fn preempted(&self, preemptor: &Str, reporter: Str, victim: PodRef) -> Option<Event> {
         let growing = self.growing(preemptor)?;
         let node = growing.node.as_ref().map(Str::as_str).unwrap_or_default();
         Some(Event {
@@ -119,7 +131,7 @@ impl Engine {
             reason: "Preempted",
             action: "Preempting",
             note: format!("Preempted by pod {preemptor} on node {node}"),
-            reporter: growing.scheduler.clone(),
+            reporter,
         })
     }
 

@@ -3,7 +3,7 @@
 //! Invariant: every profile has a name of its own.
 
 use crate::model::{Span, Str};
-use crate::resize::ResizePolicy;
+use crate::resize::{Policies, ResizePolicy};
 
 /// How to run.
 #[derive(Clone, Debug)]
@@ -25,6 +25,13 @@ pub struct Profile {
     pub bind: bool,
     /// The rules for Deferred resizes.
     pub resize: ResizePolicy,
+}
+
+impl Settings {
+    /// The rules for Deferred resizes of all profiles.
+    pub fn policies(&self) -> Policies {
+        Policies::new(self.profiles.iter().map(|one| (one.name.clone(), one.resize.clone())))
+    }
 }
 
 impl Default for Settings {

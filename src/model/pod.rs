@@ -46,6 +46,8 @@ pub struct Pod {
     pub mirror: bool,
     /// `spec.schedulerName`.
     pub scheduler: Str,
+    /// `spec.schedulingGroup.podGroupName`: it is one of a gang.
+    pub gang: Option<Str>,
     /// `spec.nodeName`, once bound.
     pub node: Option<Str>,
     /// `spec.priority`; missing is 0.
@@ -68,6 +70,8 @@ pub struct Pod {
     pub ready: bool,
     /// `status.qosClass`, computed from the spec where the status has none.
     pub qos: Qos,
+    /// Condition `DisruptionTarget` is True: an eviction or a preemption ends it.
+    pub disrupted: bool,
     /// `status.startTime`.
     pub started: Option<Timestamp>,
     /// `status.observedGeneration`.

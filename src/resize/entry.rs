@@ -2,7 +2,7 @@
 //!
 //! Invariant: an entry is about one UID and one generation; a new generation starts it afresh.
 
-use super::Reason;
+use super::{Reason, text};
 use crate::cluster::{Amounts, NodeId, PodId, PodRow};
 use crate::model::{PodRef, Span, Str, Timestamp};
 
@@ -21,8 +21,10 @@ pub struct Entry {
     pub profile: Str,
     /// The generation this is about.
     pub generation: i64,
-    /// Since when the kubelet defers it, or since we know of it if that is later.
+    /// Since when the kubelet defers it; since we know of it, if it does not say.
     pub since: Timestamp,
+    /// From when `wait` and `deadline` count: since this generation is Deferred and known.
+    pub counted_from: Timestamp,
     /// What was asked for when last seen.
     pub desired: Amounts,
     /// Somebody was evicted for it.
@@ -37,6 +39,8 @@ pub struct Entry {
     /// Victims reported as overdue.
     pub(super) overdue: Vec<PodRef>,
     pub(super) announced: Option<(Reason, Timestamp)>,
+    /// Since when it is in this state, whatever the sentence.
+    pub(super) state_since: Timestamp,
 }
 
 /// Since when the model says that it fits, and what the kubelet's words were then.
@@ -63,24 +67,40 @@ pub(super) enum Stage {
 pub(super) struct Calls {
     pub(super) plan: u64,
     pub(super) victims: Vec<PodRef>,
+    /// Those of them that are deleted, budgets or not.
+    pub(super) forced: Vec<PodRef>,
     pub(super) open: usize,
     pub(super) failed: bool,
 }
 
+impl Calls {
+    pub(super) fn new(plan: u64, victims: &[PodRef], forced: &[PodRef], open: usize) -> Self {
+        Self { plan, victims: victims.to_vec(), forced: forced.to_vec(), open, failed: false }
+    }
+}
+
 impl Entry {
-    pub(super) fn new(id: PodId, row: &PodRow, node: NodeId, node_name: Str, now: Timestamp) -> Self {
-        let deferred = row.pod.resize.as_ref().and_then(|condition| condition.since);
+    pub(super) fn new(
+        (id, row): (PodId, &PodRow),
+        (node, node_name): (NodeId, Str),
+        profile: Str,
+        now: Timestamp,
+    ) -> Self {
+        let since = row.pod.resize.as_ref().and_then(|condition| condition.since).unwrap_or(now);
+        // What was told before a restart still holds, and shows that this generation was known before.
+        let told = row.pod.report.as_ref();
+        let known = told.is_some_and(|told| told.observed_generation == Some(row.pod.generation));
         Self {
             pod: row.pod.id.clone(),
             id,
             node,
             node_name,
-            profile: row.pod.scheduler.clone(),
+            profile,
             generation: row.pod.generation,
-            since: deferred.unwrap_or(now),
+            since,
+            counted_from: if known { since } else { now.max(since) },
             desired: row.charge.desired.clone(),
-            // What was told before a restart still holds.
-            preempted: row.pod.report.as_ref().is_some_and(|told| told.reason == Reason::Preempting.as_str()),
+            preempted: told.is_some_and(|told| text::tells_of_victims(&told.reason, &told.message)),
             state: None,
             stage: Stage::Parked,
             rounds: 0,
@@ -89,14 +109,16 @@ impl Entry {
             fits: None,
             overdue: Vec::new(),
             announced: None,
+            state_since: now,
         }
     }
 
     /// Follows the Pod to a new generation: a new wish owes nothing to the rounds of the old one.
-    pub(super) fn follow(&mut self, row: &PodRow) {
+    pub(super) fn follow(&mut self, row: &PodRow, now: Timestamp) {
         self.desired = row.charge.desired.clone();
         if self.generation != row.pod.generation {
             self.generation = row.pod.generation;
+            self.counted_from = now;
             self.rounds = 0;
             self.not_before = None;
             self.refusal = None;

@@ -3,14 +3,14 @@
 //! Invariant: from the moment a plan exists its victims count as releasing and its budgets as spent; whatever is
 //! refused is given back.
 
+use super::eligible::payer;
 use super::entry::{Calls, Entry, Stage};
-use super::judge::judge;
 use super::kubelet::View;
 use super::orders::{Answered, Ask, Order, Reply, Verdict};
 use super::queue::Queue;
 use super::telling::tell;
-use super::{Reason, text, victims};
-use crate::cluster::Cluster;
+use super::{Reason, fallback, text};
+use crate::cluster::{Cluster, PodId};
 use crate::model::{PodRef, Span, Str, Timestamp};
 
 /// Between two looks at an eviction whose outcome is unknown.
@@ -37,24 +37,25 @@ impl Queue {
         let Answered { preemptor, victim, ask, plan, reply, may_act } = answered;
         let mut refused = None;
         match (ask, reply) {
-            (Ask::Evict, Reply::Unknown(_)) => {
+            (Ask::Evict | Ask::Delete, Reply::Unknown(_)) => {
                 let (preemptor, victim) = (preemptor.clone(), victim.clone());
                 orders.push(Order::Ask { preemptor, victim, ask: Ask::Look, plan });
                 return;
             }
             (Ask::Look, Reply::Unknown(_)) if self.look_later(preemptor, victim, plan, now) => return,
-            (Ask::Evict | Ask::Look, Reply::Done) => {
-                orders.push(Order::Evicted { preemptor: preemptor.clone(), victim: victim.clone() });
-                if let Some(entry) = self.entries.get_mut(preemptor) {
+            (Ask::Evict | Ask::Delete | Ask::Look, Reply::Done) => {
+                if let Some(entry) = self.entries.get_mut(preemptor).filter(|_| victim.uid != *preemptor) {
                     entry.preempted = true;
+                    let (preemptor, profile) = (preemptor.clone(), entry.profile.clone());
+                    orders.push(Order::Evicted { preemptor, profile, victim: victim.clone() });
                 }
             }
-            (Ask::Evict | Ask::Look, Reply::Gone) => {}
+            (Ask::Evict | Ask::Delete | Ask::Look, Reply::Gone) => {}
             (Ask::Read | Ask::DryRun, Reply::Done) => {}
             (Ask::Read | Ask::DryRun, Reply::Gone) => refused = Some("it is gone or replaced".to_owned()),
             (_, Reply::Unknown(text) | Reply::Refused(text)) => refused = Some(text),
         }
-        if refused.is_some() && matches!(ask, Ask::Evict | Ask::Look) {
+        if refused.is_some() && matches!(ask, Ask::Evict | Ask::Delete | Ask::Look) {
             self.spare(cluster, std::slice::from_ref(victim));
         }
         let Some(entry) = self.entries.get_mut(preemptor) else { return };
@@ -81,7 +82,7 @@ impl Queue {
                 }
                 self.spare(cluster, &calls.victims);
                 if !failed && may_act {
-                    self.confirm(cluster, preemptor, &calls.victims, now, orders);
+                    self.confirm(cluster, preemptor, &calls, now, orders);
                 }
             }
             _ => {
@@ -117,22 +118,28 @@ impl Queue {
         &mut self,
         cluster: &mut Cluster,
         preemptor: &Str,
-        planned: &[PodRef],
+        asked: &Calls,
         now: Timestamp,
         orders: &mut Vec<Order>,
     ) {
-        let Some(entry) = self.entries.get_mut(preemptor) else { return };
-        let Some(policy) = self.policies.get(&entry.profile) else { return };
-        let view = View::read(cluster, entry.node);
-        let verdict = judge(cluster, &view, entry.node, entry.id, policy, now);
-        let Verdict::Evict { victims, exact, message } = verdict else { return };
-        if victims != planned {
-            return;
-        }
+        let Some(entry) = self.entries.get(preemptor) else { return };
+        let order: Vec<PodId> = View::read(cluster, entry.node).pending.iter().map(|one| one.pod).collect();
+        let followers = order.iter().skip_while(|id| **id != entry.id).skip(1).copied().collect::<Vec<_>>();
+        let Some(verdict) = self.verdict(cluster, entry.node, entry.id, &followers, now) else { return };
+        let itself = asked.victims.iter().all(|victim| victim.uid == *preemptor);
+        let stands = match &verdict {
+            Verdict::Evict { victims, forced, .. } => *victims == asked.victims && *forced == asked.forced,
+            Verdict::State { reason, .. } => itself && fallback::applies(*reason),
+            Verdict::Unread => false,
+        };
+        let Some(entry) = self.entries.get_mut(preemptor).filter(|_| stands) else { return };
         self.plans += 1;
-        evict(entry, cluster, &victims, self.plans, now, orders);
-        tell(entry, cluster, Reason::Preempting, message, now, orders);
-        orders.push(entry.preempting(victims, exact));
+        evict(entry, cluster, (&asked.victims, &asked.forced), self.plans, now, orders);
+        if let Verdict::Evict { victims, exact, message, .. } = verdict {
+            self.recent.note(&entry.profile, victims.len(), now);
+            tell(entry, cluster, (Reason::Preempting, message), now, orders, &mut self.wakes);
+            orders.push(entry.preempting(victims, exact));
+        }
     }
 }
 
@@ -142,22 +149,21 @@ impl Entry {
     }
 }
 
-/// Starts on a plan. One victim that no budget covers is evicted at once, and this is true; else everybody is
-/// asked about first.
+/// Starts on a plan: the victims, and those of them that are deleted. One victim that no budget covers is evicted at
+/// once, and this is true; else everybody is asked about first.
 pub(super) fn begin(
     entry: &mut Entry,
     cluster: &mut Cluster,
-    victims: &[PodRef],
+    (victims, forced): (&[PodRef], &[PodRef]),
     plan: u64,
     now: Timestamp,
     orders: &mut Vec<Order>,
 ) -> bool {
     let row = |victim: &PodRef| cluster.pods.by_uid(&victim.uid).map(|(_, row)| row);
-    let paid: Vec<bool> =
-        victims.iter().map(|v| row(v).is_some_and(|row| victims::payer(cluster, row).is_some())).collect();
     let mut asks: Vec<(PodRef, Ask)> = Vec::new();
-    for (victim, paid) in victims.iter().zip(paid) {
-        if paid {
+    // Of those that are deleted nothing is asked: the answer would be no.
+    for victim in victims.iter().filter(|victim| !forced.contains(victim)) {
+        if row(victim).is_some_and(|row| payer(cluster, row).is_some()) {
             asks.push((victim.clone(), Ask::Read));
         }
         if victims.len() > 1 {
@@ -165,11 +171,11 @@ pub(super) fn begin(
         }
     }
     if asks.is_empty() {
-        evict(entry, cluster, victims, plan, now, orders);
+        evict(entry, cluster, (victims, forced), plan, now, orders);
         return true;
     }
     mark(cluster, victims, now);
-    entry.stage = Stage::Checking(Calls { plan, victims: victims.to_vec(), open: asks.len(), failed: false });
+    entry.stage = Stage::Checking(Calls::new(plan, victims, forced, asks.len()));
     for (victim, ask) in asks {
         orders.push(Order::Ask { preemptor: entry.pod.uid.clone(), victim, ask, plan });
     }
@@ -179,17 +185,17 @@ pub(super) fn begin(
 fn evict(
     entry: &mut Entry,
     cluster: &mut Cluster,
-    victims: &[PodRef],
+    (victims, forced): (&[PodRef], &[PodRef]),
     plan: u64,
     now: Timestamp,
     orders: &mut Vec<Order>,
 ) {
     mark(cluster, victims, now);
-    entry.stage =
-        Stage::Evicting(Calls { plan, victims: victims.to_vec(), open: victims.len(), failed: false });
+    entry.stage = Stage::Evicting(Calls::new(plan, victims, forced, victims.len()));
     for victim in victims {
+        let ask = if forced.contains(victim) { Ask::Delete } else { Ask::Evict };
         let (preemptor, victim) = (entry.pod.uid.clone(), victim.clone());
-        orders.push(Order::Ask { preemptor, victim, ask: Ask::Evict, plan });
+        orders.push(Order::Ask { preemptor, victim, ask, plan });
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Verdict {
     Evict {
         /// Who.
         victims: Vec<PodRef>,
+        /// Those of them that are deleted, because no budget allows their eviction.
+        forced: Vec<PodRef>,
         /// Whether the search saw every set.
         exact: bool,
         /// The sentence for people.
@@ -42,6 +44,8 @@ pub enum Ask {
     DryRun,
     /// Evict.
     Evict,
+    /// Delete, budgets or not: only where the policy says BestEffort.
+    Delete,
     /// An eviction got no answer: did it happen?
     Look,
 }
@@ -152,6 +156,8 @@ pub enum Order {
     Evicted {
         /// UID of the growing Pod.
         preemptor: Str,
+        /// The profile that looks after it.
+        profile: Str,
         /// The victim.
         victim: PodRef,
     },
@@ -178,6 +184,11 @@ pub enum Order {
         since: Timestamp,
         /// For how long.
         waited: Span,
+    },
+    /// A Deferred resize is not looked after any more: what was told of it is taken back.
+    Dropped {
+        /// The growing Pod.
+        pod: PodRef,
     },
     /// Room on a node is open to more important Pods again.
     ClaimReleased(NodeId),

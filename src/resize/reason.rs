@@ -95,13 +95,18 @@ impl Reason {
         matches!(self, Self::Preempting | Self::WaitingForVictims | Self::WaitingForKubelet)
     }
 
-    /// The event that announces this state on the growing Pod, if any does.
-    pub const fn event(self) -> Option<ResizeEvent> {
+    /// The event that announces this state on the growing Pod.
+    pub const fn event(self) -> ResizeEvent {
         match self {
-            Self::Preempting => Some(ResizeEvent::Preempting),
-            Self::WaitingForVictims | Self::WaitingForKubelet | Self::Waiting => None,
-            _ => Some(ResizeEvent::Blocked),
+            Self::Preempting => ResizeEvent::Preempting,
+            one if one.waits() => ResizeEvent::Waiting,
+            _ => ResizeEvent::Blocked,
         }
+    }
+
+    /// Whether only time is missing.
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::WaitingForVictims | Self::WaitingForKubelet | Self::Waiting)
     }
 }
 
@@ -112,6 +117,8 @@ pub enum ResizeEvent {
     Preempting,
     /// Warning: it stays Deferred, and why.
     Blocked,
+    /// Normal: only time is missing, and nothing was said before.
+    Waiting,
     /// Normal: allocated, after evictions.
     Preempted,
 }
@@ -122,6 +129,7 @@ impl ResizeEvent {
         match self {
             Self::Preempting => "ResizePreempting",
             Self::Blocked => "ResizePreemptionBlocked",
+            Self::Waiting => "ResizeWaiting",
             Self::Preempted => "ResizePreempted",
         }
     }

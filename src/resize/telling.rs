@@ -17,11 +17,11 @@ const SETTLE: Span = Span::from_seconds(5);
 /// The same blocking reason is not announced again sooner than this.
 const QUIET: Span = Span::from_seconds(300);
 
-/// The words for a round that has to wait.
-pub(super) fn put_off(entry: &Entry) -> (Reason, String) {
+/// The words for a round that has to wait until then.
+pub(super) fn put_off(entry: &Entry, at: Timestamp) -> (Reason, String) {
     match &entry.refusal {
-        Some(refusal) => (Reason::EvictionFailed, text::eviction_failed(refusal)),
-        None => (Reason::Waiting, text::next_round()),
+        Some(refusal) => (Reason::EvictionFailed, text::eviction_failed(refusal, at)),
+        None => (Reason::Waiting, text::next_round(&entry.node_name, at)),
     }
 }
 
@@ -29,7 +29,6 @@ pub(super) fn put_off(entry: &Entry) -> (Reason, String) {
 pub(super) fn heed_kubelet(
     entry: &mut Entry,
     cluster: &Cluster,
-    view: &View,
     reason: Reason,
     message: String,
     now: Timestamp,
@@ -51,19 +50,21 @@ pub(super) fn heed_kubelet(
         }
     }
     if fits.disagreed {
-        return (Reason::KubeletDisagrees, text::disagrees(cluster, entry.node, view, row, &words));
+        let view = View::read(cluster, entry.node);
+        return (Reason::KubeletDisagrees, text::disagrees(cluster, entry.node, &view, row, &words));
     }
     (reason, message)
 }
 
-/// Tells a state if it is a new one.
+/// Tells a state if it is a new one. That a resize merely waits is announced only when it is the first thing to say
+/// about it, and has been so for a while: most are over before anybody looks.
 pub(super) fn tell(
     entry: &mut Entry,
     cluster: &Cluster,
-    reason: Reason,
-    message: String,
+    (reason, message): (Reason, String),
     now: Timestamp,
     orders: &mut Vec<Order>,
+    wakes: &mut BTreeSet<(Timestamp, NodeId)>,
 ) {
     let Some(row) = cluster.pods.get(entry.id) else { return };
     let told_before_us = row.pod.report.as_ref().is_some_and(|told| {
@@ -71,18 +72,34 @@ pub(super) fn tell(
             && told.message == *message
             && told.observed_generation == Some(entry.generation)
     });
+    let known = entry.state.as_ref().map(|(reason, _)| *reason);
+    if known != Some(reason) {
+        entry.state_since = now;
+    }
     let new = entry.state.as_ref() != Some(&(reason, message.clone()));
-    let fresh = match entry.announced {
-        Some((known, at)) => known != reason || (new && now - at >= QUIET) || reason == Reason::Preempting,
-        None => !told_before_us,
+    let announce = match entry.announced {
+        None if told_before_us && new => {
+            entry.announced = Some((reason, now));
+            false
+        }
+        None if reason.waits() => {
+            let ripe = entry.state_since + SETTLE;
+            if ripe > now {
+                wakes.insert((ripe, entry.node));
+            }
+            ripe <= now
+        }
+        None => new,
+        Some(_) if reason.waits() => false,
+        Some((before, at)) => new && (before != reason || now - at >= QUIET || reason == Reason::Preempting),
     };
-    if fresh || entry.announced.is_none() {
+    if announce {
         entry.announced = Some((reason, now));
     }
     if new {
         entry.state = Some((reason, message.clone()));
     }
-    if new || !told_before_us {
+    if new || announce || !told_before_us {
         orders.push(Order::State {
             pod: entry.pod.clone(),
             profile: entry.profile.clone(),
@@ -90,7 +107,7 @@ pub(super) fn tell(
             generation: entry.generation,
             reason,
             message,
-            announce: fresh && new,
+            announce,
             new,
         });
     }

@@ -1,18 +1,23 @@
-//! Who may go for a resize, and whether that can be enough.
+//! Whom to evict for a resize, or why nobody.
 //!
-//! Invariant: a Pod of equal or higher priority, a protected one, or one that a budget keeps, is in no plan.
+//! Invariant: a Pod of equal or higher priority, a protected one, one whose grace period outlasts the deadline,
+//! or, under `Strict`, one that a budget keeps, is in no plan.
 
-use super::kubelet::{Room, View};
-use super::policy::ResizePolicy;
-use super::search::{Answer, Candidate, DEFAULT_EFFORT, Problem, Shortage, Victims, best_set};
-use crate::cluster::{Amounts, BudgetKey, Cluster, NodeId, PodId, PodRow};
-use crate::model::pod::Phase;
+use super::eligible::{Lower, budgets_of, lower, payer};
+use super::enough::{Bounds, Found, Heed, Quest};
+use super::kubelet::View;
+use super::policies::Terms;
+use super::policy::{PdbPolicy, Protection};
+use crate::cluster::{Amounts, BudgetKey, Cluster, NodeId, PodId};
+use crate::model::Timestamp;
 
 /// A set of Pods whose leaving lets the kubelet allocate the resize.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Who goes.
     pub victims: Vec<PodId>,
+    /// Those of them that no budget allows: they are deleted, for the policy says BestEffort.
+    pub forced: Vec<PodId>,
     /// Whether no better set exists, or the search was cut short.
     pub exact: bool,
 }
@@ -20,168 +25,183 @@ pub struct Plan {
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lack {
-    /// All Pods of lower priority together are not enough.
-    Victims,
-    /// Enough only with Pods that the policy protects.
-    Protection,
-    /// Enough only with Pods that these budgets keep.
-    Budgets(Vec<BudgetKey>),
+    /// All Pods of lower priority together are not enough; this is what they hold of what is short.
+    Victims(Amounts),
+    /// Enough only with Pods that these rules protect, each with how many it keeps of the best such set.
+    Protection(Vec<(Protection, usize)>),
+    /// Enough only with Pods that budgets keep.
+    Budgets {
+        /// Which.
+        keys: Vec<BudgetKey>,
+        /// Two of them cover one Pod: the Eviction API refuses that whatever they allow.
+        overlap: bool,
+    },
+    /// Enough only with these, whose grace period ends after the deadline.
+    Grace(Vec<PodId>),
+    /// Enough only beyond a limit.
+    Limit(Limit),
 }
 
-/// Finds the best plan for `preemptor` on `node`.
+/// A limit that stands in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// `maxVictims`.
+    Victims {
+        /// How many would have to go.
+        needed: usize,
+        /// The limit.
+        most: u32,
+    },
+    /// `maxEvictingPerNode`.
+    PerNode {
+        /// How many would have to go.
+        needed: usize,
+        /// How many evicted Pods are leaving the node already.
+        leaving: usize,
+        /// The limit.
+        most: u32,
+    },
+    /// `maxEvictionsPerMinute`.
+    PerMinute {
+        /// How many would have to go.
+        needed: usize,
+        /// The limit.
+        most: u32,
+        /// When there is room for one more; `None`: there never is for so many.
+        again: Option<Timestamp>,
+    },
+}
+
+/// Finds the best plan for `preemptor` on `node`. The resizes in `company`, which the kubelet serves before it, must
+/// be granted as well.
 pub fn plan(
     cluster: &Cluster,
     view: &View,
     node: NodeId,
-    preemptor: PodId,
-    policy: &ResizePolicy,
+    (preemptor, company): (PodId, &[PodId]),
+    terms: &Terms<'_>,
 ) -> Result<Plan, Lack> {
-    let Some(row) = cluster.pods.get(preemptor) else { return Err(Lack::Victims) };
-    let lower = lower_priority(cluster, node, row.pod.priority);
-    let (protected, open): (Vec<_>, Vec<_>) =
-        lower.iter().copied().partition(|(_, pod)| policy.protect.covers(&pod.pod));
-    let (overlapped, eligible): (Vec<_>, Vec<_>) =
-        open.iter().copied().partition(|(_, pod)| overlap(cluster, pod));
+    let lower = lower(cluster, node, preemptor, terms);
+    let with =
+        |wanted: &dyn Fn(&Lower<'_>) -> bool| lower.iter().filter(|one| wanted(one)).collect::<Vec<_>>();
+    let quest = Quest { cluster, view, preemptor, company };
+    let search = |pods: &[&Lower<'_>], budgets, cap| quest.best(pods, Bounds { budgets, cap });
 
-    let search = |pods: &[(PodId, &PodRow)], heed: bool| attempt(cluster, view, preemptor, pods, heed);
-    if let Some(plan) = search(&eligible, true) {
-        return Ok(plan);
+    let eligible = with(&|one| one.eligible());
+    let cap = widest(terms);
+    if let Some(found) = search(&eligible, Heed::All, cap) {
+        return within_limits(cluster, node, found, Vec::new(), terms);
     }
-    if search(&open, false).is_some() {
-        return Err(Lack::Budgets(binding_budgets(cluster, &eligible, &overlapped)));
+    // In the order of the reasons: what keeps all that are left after the rule before it.
+    let Some(least) = search(&with(&|_| true), Heed::None, None) else {
+        return Err(Lack::Victims(lower.iter().flat_map(|one| one.row.charge.held.iter()).collect()));
+    };
+    let open = with(&|one| one.protection.is_none());
+    if search(&open, Heed::None, None).is_none() {
+        return Err(Lack::Protection(rules(&lower, &least)));
     }
-    let enough_with_protected = !protected.is_empty() && search(&lower, false).is_some();
-    Err(if enough_with_protected { Lack::Protection } else { Lack::Victims })
-}
-
-/// Pods on the node that rank below `priority` and could be evicted at all: not those that leave anyway, nor
-/// mirrors of static Pods, nor those whose binding the API has not confirmed.
-fn lower_priority(cluster: &Cluster, node: NodeId, priority: i32) -> Vec<(PodId, &PodRow)> {
-    let rows = cluster.nodes.row(node).pods.iter().filter_map(|id| Some((*id, cluster.pods.get(*id)?)));
-    rows.filter(|(_, row)| row.pod.priority < priority && !row.releasing() && !row.pod.mirror && !row.assumed)
-        .collect()
-}
-
-/// Two budgets over one running Pod: the Eviction API answers 500 whatever they allow.
-fn overlap(cluster: &Cluster, row: &PodRow) -> bool {
-    row.pod.phase != Phase::Pending
-        && cluster.budgets.covering(&row.pod.id.namespace, &row.pod.labels).len() > 1
-}
-
-/// The budget that evicting this Pod would spend from.
-pub fn payer(cluster: &Cluster, row: &PodRow) -> Option<BudgetKey> {
-    let budgets = cluster.budgets.covering(&row.pod.id.namespace, &row.pod.labels);
-    let payer = budgets.into_iter().find(|budget| budget.charges(&row.pod))?;
-    Some((payer.namespace.clone(), payer.name.clone()))
-}
-
-fn attempt(
-    cluster: &Cluster,
-    view: &View,
-    preemptor: PodId,
-    pods: &[(PodId, &PodRow)],
-    heed_budgets: bool,
-) -> Option<Plan> {
-    let own = view.of(preemptor)?;
-    let gone: Vec<PodId> = pods.iter().map(|(id, _)| *id).collect();
-    let everything = room_without(&view.free_later, pods.iter().map(|(_, row)| *row));
-    let all_served = view.grants(&everything, &gone);
-    // First with those before us in the order that fit already; then, since room we free may serve more of them,
-    // with all that could.
-    let near = own.shortage(&view.room_at_turn(&view.free_later, preemptor));
-    let mut room = view.free_later.clone();
-    for other in view.pending.iter().take_while(|one| one.pod != preemptor) {
-        if all_served.contains(&other.pod) {
-            room.add(&other.growth, -1);
+    let payable = with(&|one| one.protection.is_none() && !one.overlap);
+    let Some(patient) = search(&payable, Heed::All, None) else {
+        let quick = with(&|one| one.protection.is_none() && !one.too_long);
+        return match terms.policy.pdb_policy {
+            PdbPolicy::BestEffort => match beyond_budgets(&quest, &quick, cap) {
+                Some((found, forced)) => within_limits(cluster, node, found, forced, terms),
+                None => Err(binding_budgets(cluster, &open)),
+            },
+            PdbPolicy::Strict => Err(binding_budgets(cluster, &open)),
+        };
+    };
+    match search(&eligible, Heed::All, None) {
+        Some(found) => Err(Lack::Limit(standing_limit(found.victims.len(), terms))),
+        None => {
+            let late = |id: &PodId| lower.iter().any(|one| one.id == *id && one.too_long);
+            Err(Lack::Grace(patient.victims.into_iter().filter(late).collect()))
         }
     }
-    let far = own.shortage(&room);
-    let first = cover(cluster, view, preemptor, pods, heed_budgets, &near);
-    if near == far {
-        return first;
+}
+
+/// The most victims that any time allows. What is used up for the moment only makes the best set wait.
+fn widest(terms: &Terms<'_>) -> Option<usize> {
+    let policy = terms.policy;
+    let limits = [policy.max_victims, policy.max_evicting_per_node, policy.max_evictions_per_minute];
+    limits.into_iter().flatten().min().and_then(|most| usize::try_from(most).ok())
+}
+
+/// The limit that never allows so many.
+fn standing_limit(needed: usize, terms: &Terms<'_>) -> Limit {
+    let policy = terms.policy;
+    let below = |most: &u32| (*most as usize) < needed;
+    if let Some(most) = policy.max_victims.filter(below) {
+        Limit::Victims { needed, most }
+    } else if let Some(most) = policy.max_evicting_per_node.filter(below) {
+        Limit::PerNode { needed, leaving: 0, most }
+    } else {
+        Limit::PerMinute { needed, most: policy.max_evictions_per_minute.unwrap_or_default(), again: None }
     }
-    let second = cover(cluster, view, preemptor, pods, heed_budgets, &far);
-    [first, second].into_iter().flatten().min_by_key(|plan| weight(cluster, plan))
 }
 
-/// Priorities from the highest down: the order of these lists is the order of victim counts by priority.
-fn weight(cluster: &Cluster, plan: &Plan) -> Vec<i32> {
-    let priority = |id: &PodId| cluster.pods.get(*id).map(|row| row.pod.priority);
-    let mut priorities: Vec<i32> = plan.victims.iter().filter_map(priority).collect();
-    priorities.sort_unstable_by(|a, b| b.cmp(a));
-    priorities
-}
-
-fn cover(
+fn within_limits(
     cluster: &Cluster,
-    view: &View,
-    preemptor: PodId,
-    pods: &[(PodId, &PodRow)],
-    heed_budgets: bool,
-    shortage: &Amounts,
-) -> Option<Plan> {
-    let node = cluster.pods.get(preemptor)?.node?;
-    let allocatable = |id| cluster.nodes.allocatable().get(id, node.index());
-    let shortages: Vec<Shortage> = shortage
-        .iter()
-        .map(|(id, missing)| Shortage { missing, allocatable: allocatable(id).max(1) })
-        .collect();
-    let mut budgets: Vec<BudgetKey> = Vec::new();
-    let mut kinds: Vec<(&Amounts, Option<PodId>)> = Vec::new();
-    let candidates: Vec<Candidate> = pods
-        .iter()
-        .map(|(id, row)| Candidate {
-            priority: row.pod.priority,
-            frees: shortage.iter().map(|(id, _)| row.charge.held.get(id)).collect(),
-            start: row.pod.started,
-            uid: row.pod.id.uid.clone(),
-            budget: payer(cluster, row).filter(|_| heed_budgets).map(|key| place(&mut budgets, key)),
-            // To the kubelet two neighbours are alike when they hold the same and neither waits to grow.
-            kind: place(&mut kinds, (&row.charge.held, view.of(*id).map(|own| own.pod))) as u32,
-        })
-        .collect();
-    let left: Vec<i64> = budgets.iter().map(|key| cluster.budgets.left(key)).collect();
-    let problem = Problem {
-        shortages: &shortages,
-        candidates: &candidates,
-        budgets: &left,
-        max_victims: None,
-        effort: DEFAULT_EFFORT,
-    };
-    let chosen = |indices: &[usize]| -> Vec<(PodId, &PodRow)> {
-        indices.iter().filter_map(|at| pods.get(*at).copied()).collect()
-    };
-    let granted = |indices: &[usize]| {
-        let victims = chosen(indices);
-        let gone: Vec<PodId> = victims.iter().map(|(id, _)| *id).collect();
-        let room = room_without(&view.free_later, victims.iter().map(|(_, row)| *row));
-        view.grants(&room, &gone).contains(&preemptor)
-    };
-    let Answer::Victims(Victims { indices, exact, .. }) = best_set(&problem, granted) else { return None };
-    Some(Plan { victims: chosen(&indices).into_iter().map(|(id, _)| id).collect(), exact })
-}
-
-fn room_without<'a>(room: &Room, pods: impl Iterator<Item = &'a PodRow>) -> Room {
-    let mut room = room.clone();
-    pods.for_each(|row| room.add(&row.charge.held, 1));
-    room
-}
-
-fn place<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
-    if let Some(at) = known.iter().position(|other| *other == one) {
-        return at;
+    node: NodeId,
+    found: Found,
+    forced: Vec<PodId>,
+    terms: &Terms<'_>,
+) -> Result<Plan, Lack> {
+    let needed = found.victims.len();
+    let rows = cluster.nodes.row(node).pods.iter().filter_map(|id| cluster.pods.get(*id));
+    let leaving = rows.filter(|row| row.evicted()).count();
+    if let Some(most) = terms.policy.max_evicting_per_node.filter(|most| leaving + needed > *most as usize) {
+        return Err(Lack::Limit(Limit::PerNode { needed, leaving, most }));
     }
-    known.push(one);
-    known.len() - 1
+    if let (Some(most), Some(pace)) = (terms.policy.max_evictions_per_minute, terms.pace)
+        && needed > pace.left as usize
+    {
+        return Err(Lack::Limit(Limit::PerMinute { needed, most, again: Some(pace.again) }));
+    }
+    Ok(Plan { victims: found.victims, forced, exact: found.exact })
+}
+
+/// The best set that goes beyond budgets, and those of it that no budget allows: one budget is broken rather than
+/// several. Pods of one budget that it still allows are evicted, the rest is deleted.
+fn beyond_budgets(quest: &Quest<'_>, pods: &[&Lower<'_>], cap: Option<usize>) -> Option<(Found, Vec<PodId>)> {
+    let cluster = quest.cluster;
+    let simple: Vec<&Lower<'_>> = pods.iter().copied().filter(|one| !one.overlap).collect();
+    let mut keys: Vec<BudgetKey> = simple.iter().filter_map(|one| payer(cluster, one.row)).collect();
+    keys.sort();
+    keys.dedup();
+    let one_broken = keys
+        .iter()
+        .filter_map(|key| quest.best(&simple, Bounds { budgets: Heed::AllBut(key), cap }))
+        .min_by_key(|found| super::enough::weight(cluster, &found.victims));
+    let found = one_broken.or_else(|| quest.best(pods, Bounds { budgets: Heed::None, cap }))?;
+    let mut left: Vec<(BudgetKey, i64)> =
+        keys.into_iter().map(|key| (key.clone(), cluster.budgets.left(&key))).collect();
+    let mut forced = Vec::new();
+    for one in pods.iter().filter(|one| found.victims.contains(&one.id)) {
+        let payer = payer(cluster, one.row);
+        let unit = left.iter_mut().find(|(key, units)| Some(key) == payer.as_ref() && *units > 0);
+        match (payer.is_some(), unit) {
+            _ if one.overlap => forced.push(one.id),
+            (true, None) => forced.push(one.id),
+            (true, Some((_, units))) => *units -= 1,
+            (false, _) => {}
+        }
+    }
+    Some((found, forced))
+}
+
+/// The rules that keep members of a set, with how many each keeps.
+fn rules(lower: &[Lower<'_>], set: &Found) -> Vec<(Protection, usize)> {
+    let kept = lower.iter().filter(|one| set.victims.contains(&one.id));
+    let mut rules: Vec<Protection> = kept.filter_map(|one| one.protection.clone()).collect();
+    rules.sort();
+    rules.chunk_by(|a, b| a == b).filter_map(|same| Some((same.first()?.clone(), same.len()))).collect()
 }
 
 /// Budgets that keep somebody: those that allow fewer evictions than they cover Pods here, and those that overlap.
-fn binding_budgets(
-    cluster: &Cluster,
-    eligible: &[(PodId, &PodRow)],
-    overlapped: &[(PodId, &PodRow)],
-) -> Vec<BudgetKey> {
-    let mut covered: Vec<BudgetKey> = eligible.iter().filter_map(|(_, row)| payer(cluster, row)).collect();
+fn binding_budgets(cluster: &Cluster, open: &[&Lower<'_>]) -> Lack {
+    let simple = open.iter().filter(|one| !one.overlap);
+    let mut covered: Vec<BudgetKey> = simple.filter_map(|one| payer(cluster, one.row)).collect();
     covered.sort();
     let mut named: Vec<BudgetKey> = covered
         .chunk_by(|a, b| a == b)
@@ -189,11 +209,9 @@ fn binding_budgets(
         .filter(|(key, count)| cluster.budgets.left(key) < *count)
         .map(|(key, _)| key.clone())
         .collect();
-    for (_, row) in overlapped {
-        let both = cluster.budgets.covering(&row.pod.id.namespace, &row.pod.labels);
-        named.extend(both.iter().map(|budget| (budget.namespace.clone(), budget.name.clone())));
-    }
+    let overlapped = open.iter().filter(|one| one.overlap);
+    named.extend(overlapped.flat_map(|one| budgets_of(cluster, one.row)));
     named.sort();
     named.dedup();
-    named
+    Lack::Budgets { keys: named, overlap: open.iter().any(|one| one.overlap) }
 }

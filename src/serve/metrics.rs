@@ -36,6 +36,7 @@ pub struct Metrics {
     claimed_unattainable: GaugeVec,
     unattainable_nodes: IntGauge,
     overcount: GaugeVec,
+    reloads: IntCounterVec,
     unreadable: IntCounterVec,
     events_dropped: IntCounter,
 }
@@ -146,6 +147,11 @@ impl Metrics {
                 "overhead_counted_twice",
                 "Resources charged for Pods' overhead a second time over all nodes, as kubelets do.",
                 &["resource", "unit"],
+            )?,
+            reloads: families.counters(
+                "configuration_reloads_total",
+                "Changes of the configuration file, by whether they were taken over.",
+                &["result"],
             )?,
             unreadable: families.counters(
                 "unreadable_objects_total",
@@ -273,6 +279,12 @@ impl Metrics {
     /// How much is charged for overhead a second time over all nodes, in the engine's units.
     pub fn overcount(&self, resource: &str, amount: i64) {
         set(&self.overcount, resource, amount);
+    }
+
+    /// The configuration file changed, and was taken over or not.
+    pub fn reloaded(&self, taken_over: bool) {
+        let result = if taken_over { "success" } else { "error" };
+        self.reloads.with_label_values(&[result]).inc();
     }
 
     /// An object of this kind could not be understood.

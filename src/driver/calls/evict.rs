@@ -40,7 +40,7 @@ async fn post(client: &Client, pod: &PodRef, dry_run: bool) -> Result<(), Failur
 }
 
 /// As `pkg/registry/core/pod/storage/eviction.go` answers.
-fn refusal(failure: &Failure) -> EvictAnswer {
+pub(super) fn refusal(failure: &Failure) -> EvictAnswer {
     let said = failure.said();
     let Failure::Status(status) = failure else { return EvictAnswer::Unknown(said) };
     let details = status.details.as_ref();

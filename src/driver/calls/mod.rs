@@ -4,6 +4,7 @@
 //! write may have happened, the answer says so.
 
 mod bind;
+mod delete;
 mod evict;
 mod failure;
 mod lane;
@@ -36,6 +37,7 @@ const OTHERS: u32 = 16;
 pub(super) struct Calls {
     binds: Lane<(CallId, PodRef, Str)>,
     evictions: Lane<(CallId, PodRef, bool)>,
+    deletions: Lane<(CallId, PodRef, Str)>,
     reads: Lane<(CallId, PodRef, Vec<Str>)>,
     patches: Lane<(CallId, PodRef, ConditionPatch)>,
 }
@@ -60,6 +62,14 @@ impl Calls {
             let (to, client) = (to.clone(), client.clone());
             async move { answer(&to, call, Answer::Evict(evict::evict(&client, &pod, dry).await)).await }
         });
+        let (to, client) = (inputs.clone(), writes.clone());
+        let deletions =
+            Lane::start(OTHERS, stop.clone(), move |(call, pod, reporter): (CallId, PodRef, Str)| {
+                let (to, client) = (to.clone(), client.clone());
+                async move {
+                    answer(&to, call, Answer::Evict(delete::delete(&client, &pod, &reporter).await)).await
+                }
+            });
         // Not the retrying client: an answer that comes late is worth less than one that fails soon.
         let (to, client) = (inputs.clone(), writes.clone());
         let reads =
@@ -78,7 +88,7 @@ impl Calls {
                 }
             },
         );
-        Self { binds, evictions, reads, patches }
+        Self { binds, evictions, deletions, reads, patches }
     }
 
     pub(super) fn bind(&self, call: CallId, pod: PodRef, node: Str) {
@@ -87,6 +97,10 @@ impl Calls {
 
     pub(super) fn evict(&self, call: CallId, pod: PodRef, dry_run: bool) {
         self.evictions.enter((call, pod, dry_run));
+    }
+
+    pub(super) fn delete(&self, call: CallId, pod: PodRef, reporter: Str) {
+        self.deletions.enter((call, pod, reporter));
     }
 
     pub(super) fn read(&self, call: CallId, pod: PodRef, budgets: Vec<Str>) {
@@ -101,6 +115,7 @@ impl Calls {
     pub(super) async fn finished(&self) {
         self.binds.empty().await;
         self.evictions.empty().await;
+        self.deletions.empty().await;
         self.patches.empty().await;
     }
 }

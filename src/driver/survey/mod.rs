@@ -7,7 +7,6 @@ mod control_plane;
 use super::calls::root;
 use super::client::{Clients, refuse_strangers};
 use super::rights::{self, Answer};
-use super::start::annotations;
 use super::watch::Watched;
 use crate::check::{BudgetFacts, Facts, NodeFacts, PriorityClass, Rights};
 use crate::config::{Config, Warning};
@@ -50,7 +49,7 @@ pub async fn survey(config: &Config, warnings: &[Warning], user: Option<&str>) -
     read_rights(client, config, user, &mut facts).await?;
     facts.gate = control_plane::gate(client, &mut facts.unread).await;
     read_classes(client, &mut facts).await?;
-    read_objects(client, Converter::new(annotations(config)), &mut facts).await?;
+    read_objects(client, Converter::new(config.annotations()), &mut facts).await?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     facts.now = Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX));
     Ok(Survey { url: clients.url().to_owned(), facts })

@@ -28,6 +28,10 @@ impl World {
                 let answer = happens.then(|| self.evict(&pod, dry_run));
                 (call, Answer::Evict(evict_answer(fault, answer)), happens && !dry_run)
             }
+            Effect::Delete { call, pod, reporter } => {
+                let answer = happens.then(|| self.mark_and_delete(&pod, &reporter));
+                (call, Answer::Evict(evict_answer(fault, answer)), happens)
+            }
             Effect::Read { call, pod, budgets } => {
                 let answer = match fault {
                     None => self.read(&pod, &budgets),
@@ -64,6 +68,18 @@ impl World {
         if !dry_run {
             self.note(What::Eviction(key, answer.clone()));
         }
+        answer
+    }
+
+    fn mark_and_delete(&mut self, pod: &PodRef, reporter: &str) -> Result<(), Refusal> {
+        let message = format!("{reporter}: preempting to accommodate a higher priority pod");
+        let mark = condition("DisruptionTarget", true, "PreemptionByScheduler", &message);
+        let (now, key) = (self.now, key(pod));
+        let answer = self
+            .api
+            .patch_condition(now, &key, &pod.uid, "DisruptionTarget", Some(mark))
+            .and_then(|()| self.api.delete_pod(now, &key, Some(&pod.uid), None));
+        self.note(What::Eviction(key, answer.clone()));
         answer
     }
 

@@ -19,7 +19,7 @@ pub(in crate::wire) struct PodSpec {
     pub(in crate::wire) termination_grace_period_seconds: Option<i64>,
     #[serde(deserialize_with = "or_default")]
     pub(in crate::wire) scheduling_gates: Vec<IgnoredAny>,
-    pub(in crate::wire) scheduling_group: Option<IgnoredAny>,
+    pub(in crate::wire) scheduling_group: Option<SchedulingGroup>,
     #[serde(deserialize_with = "or_default")]
     pub(in crate::wire) resource_claims: Vec<Named>,
     #[serde(deserialize_with = "or_default")]
@@ -56,6 +56,13 @@ pub(in crate::wire) struct Container {
     pub(in crate::wire) restart_policy: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pub(in crate::wire) ports: Vec<Port>,
+}
+
+/// The gang that a Pod is one of.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::wire) struct SchedulingGroup {
+    pub(in crate::wire) pod_group_name: Option<String>,
 }
 
 impl Container {
