@@ -123,16 +123,22 @@ impl World {
         self.spawn(config, None)
     }
 
-    fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
+    /// Starts it with another configuration and another server, and returns at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
         let kubeconfig = self.file("kubeconfig", &self.suite.kubeconfig(None, server)?)?;
         let config = self.file("config.yaml", config)?;
-        let log = {
-            let mut held = lock(&self.held);
-            let log = self.directory.path().join(format!("scheduler-{}.log", held.schedulers.len()));
-            held.schedulers.push(log.clone());
-            log
-        };
-        Scheduler::start(&self.suite.binary, &config, &kubeconfig, log)
+        Scheduler::start(&self.suite.binary, &config, &kubeconfig, self.log())
+    }
+
+    /// The file of the next scheduler's output.
+    pub fn log(&self) -> PathBuf {
+        let mut held = lock(&self.held);
+        let log = self.directory.path().join(format!("scheduler-{}.log", held.schedulers.len()));
+        held.schedulers.push(log.clone());
+        log
     }
 
     /// The configuration: one profile with a name that no other test has.
@@ -142,6 +148,15 @@ impl World {
              leaderElection:\n  leaderElect: false\nprofiles:\n- schedulerName: {}\n",
             self.profile
         )
+    }
+
+    /// The same with these args of `ResizePreemption`.
+    pub fn config_with(&self, args: &serde_json::Value) -> String {
+        let mut args = args.clone();
+        args["apiVersion"] = json!("elbowroom.dev/v1alpha1");
+        args["kind"] = json!("ResizePreemptionArgs");
+        // JSON is YAML.
+        format!("{}  pluginConfig: {}\n", self.config(), json!([{"name": "ResizePreemption", "args": args}]))
     }
 
     /// Writes a file of this test.

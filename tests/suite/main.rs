@@ -3,6 +3,7 @@
 
 mod command_line;
 mod documentation;
+mod field_cases;
 mod footprints;
 mod inspect;
 mod layering;
