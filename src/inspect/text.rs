@@ -1,6 +1,7 @@
 //! An explanation on one screen.
 //!
-//! Invariant: no line is wider than [`WIDTH`] unless one word is; long lists are cut and say so.
+//! Invariant: after the first, which is the whole answer in one line, no line is wider than [`WIDTH`] unless one word
+//! is; long lists are cut and say so.
 
 use super::names::{count, few, listed};
 use super::shape::{Explanation, Group, NodeLine, Placement, Resize, RoomLine, Said, Victim};
@@ -22,7 +23,7 @@ const NODES: usize = 10;
 /// The explanation as people read it.
 pub fn text(explanation: &Explanation) -> String {
     let mut page = Page::default();
-    page.wrapped("", &explanation.summary, 2);
+    page.line(&explanation.summary);
     if explanation.resize.is_some() || explanation.placement.is_some() {
         page.line("");
         subject(&mut page, explanation);
