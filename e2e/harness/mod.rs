@@ -14,7 +14,7 @@ mod suite;
 mod workers;
 mod world;
 
-pub use access::{Rule, token};
+pub use access::Rule;
 pub use kubelet::SimulatedNode;
 pub use observe::Seen;
 pub use pods::{PodSpec, Priority, allocated_cpu, allocated_memory, condition, is_leaving, node_of};

@@ -6,6 +6,7 @@ mod documentation;
 mod field_cases;
 mod footprints;
 mod layering;
+mod metrics;
 mod placing;
 mod quantities;
 mod resize;
