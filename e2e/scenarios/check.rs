@@ -112,7 +112,7 @@ pub async fn gate_of_the_control_plane_is_found(world: &World) -> Result<()> {
     ensure!(checked.code == 0, "exit code {}:\n{:#}", checked.code, checked.report);
     let unknown = checked.found("not-checked", "InPlacePodVerticalScalingSchedulerPreemption");
     ensure!(unknown.is_empty(), "an administrator may read the metrics: {unknown:#?}");
-    if world.suite.owns_control_plane() {
+    if world.suite.control_plane.is_ours() {
         let gate = "InPlacePodVerticalScalingSchedulerPreemption";
         let finding = checked.one("two-actors-possible", gate)?;
         ensure!(finding["severity"] == "warning", "{finding:#}");

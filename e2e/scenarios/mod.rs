@@ -3,7 +3,9 @@
 mod autoscaler;
 mod beside;
 mod check;
+mod compare;
 mod crash;
+mod describe;
 mod field_cases_budgets;
 mod field_cases_victims;
 mod field_cases_wishes;
@@ -49,6 +51,8 @@ pub fn all() -> Vec<Scenario> {
             before_each_write,
             after_each_write,
         },
+        compare(3)::{kube_scheduler_and_elbowroom_play_the_same_case},
+        describe(3)::{pod_says_why_for_each_reason},
         stories(3)::{a_important_pod_grows_on_a_full_node, b_exactly_enough_leaves_and_only_there},
         golden_kubelet(4)::{
             r_restart_adds_no_victim,

@@ -21,6 +21,7 @@ pub fn blockers(found: &Findings<'_>) -> Vec<Blocker> {
     let on_node = |detail: String| vec![blocker("Node", node.name.to_string(), detail)];
     match found.reason() {
         Reason::WaitingForVictims => leaving(found),
+        Reason::WaitingForKubelet if found.wish.is_some() => Vec::new(),
         Reason::WaitingForKubelet | Reason::KubeletDisagrees => {
             vec![blocker("Kubelet", node.name.to_string(), "has to try the resize again".to_owned())]
         }
@@ -55,11 +56,16 @@ pub fn next_steps(found: &Findings<'_>) -> Vec<String> {
     let (pod, node) = (&found.row.pod, &host(found).name);
     let own = format!("kubectl -n {} get pod {}", pod.id.namespace, pod.id.name);
     let one = |step: String| vec![step];
-    match found.reason() {
-        Reason::Preempting if found.planned => {
-            one("ask for it, if these may go: kubectl patch --subresource resize".to_owned())
+    if let Some(wish) = &found.wish {
+        match found.reason() {
+            Reason::Preempting => return one(format!("if these may go, ask for it: {}", wish.command)),
+            Reason::WaitingForKubelet => {
+                return one(format!("ask for it, nobody has to go: {}", wish.command));
+            }
+            _ => {}
         }
-        Reason::WaitingForKubelet if found.planned => one("ask for it: nobody has to go".to_owned()),
+    }
+    match found.reason() {
         Reason::Preempting => one(format!(
             "wait until they are gone: kubectl get pods -A --field-selector spec.nodeName={node}"
         )),

@@ -29,7 +29,7 @@ use crate::resize::text::{amount, duration};
 use crate::wire::{self, Converter, Unreadable};
 use kube::Resource;
 use plan::Planned;
-use resize::Findings;
+use resize::{Findings, Wish};
 use rules::Rules;
 use shape::{Explanation, Subject};
 use tables::{Facts, Tables, Verdict};
@@ -68,6 +68,9 @@ pub enum NoAnswer {
     /// The plan does not fit the Pod.
     #[error(transparent)]
     Senseless(#[from] Senseless),
+    /// The engine does not look at it, for a cause that is not known here.
+    #[error("nothing is decided about Pod {0}: please report it with a dump")]
+    Undecided(String),
     /// A resize of a Pod without a node is a matter of its placement.
     #[error("Pod {0} is on no node: nobody would be evicted for its resize; ask `explain` why it has none")]
     Nowhere(String),
@@ -86,8 +89,7 @@ pub fn inspect(
     objects.pods.iter_mut().for_each(complete);
     let at = find(&objects.pods, question)?;
     let mut notes = std::mem::take(&mut objects.notes);
-    let keys = config.profiles.iter().flat_map(|profile| profile.resize.protect.annotation_keys());
-    let mut converter = Converter::new(keys.map(Str::to_string));
+    let mut converter = Converter::new(config.annotations());
     let Some(wire) = objects.pods.get(at).cloned() else {
         return Err(NoAnswer::NotFound(question.name.clone()));
     };
@@ -225,8 +227,11 @@ impl Case<'_> {
             }
             None => Vec::new(),
         };
-        self.explain_resize(&mut explanation, &tables, (id, row), planned.is_some(), refusals);
-        Ok(explanation)
+        let wish = planned.map(|(planned, _)| Wish { refusals, command: planned.command() });
+        match self.explain_resize(&mut explanation, &tables, (id, row), wish) {
+            Some(()) => Ok(explanation),
+            None => Err(NoAnswer::Undecided(names::path(&self.pod.id))),
+        }
     }
 
     fn explain_resize(
@@ -234,31 +239,22 @@ impl Case<'_> {
         explanation: &mut Explanation,
         tables: &Tables,
         (id, row): (PodId, &PodRow),
-        planned: bool,
-        refusals: Vec<shape::Refusal>,
-    ) {
+        wish: Option<Wish>,
+    ) -> Option<()> {
         let cluster = tables.engine().cluster();
         let mut verdict = self.tables(false).decide(&self.pod.id.uid);
-        let Some(state) = verdict.state.clone() else { return };
+        let state = verdict.state.clone()?;
         if matches!(state.0, Reason::Observing | Reason::Waiting) {
-            let Verdict { victims, exact, .. } = self.tables(true).decide(&self.pod.id.uid);
-            (verdict.victims, verdict.exact) = (victims, exact);
+            let Verdict { victims, forced, exact, .. } = self.tables(true).decide(&self.pod.id.uid);
+            (verdict.victims, verdict.forced, verdict.exact) = (victims, forced, exact);
         }
         let policy = self.rules.judged_by();
         let entry = tables.engine().resizes().entries().find(|entry| entry.id == id);
         let counted_from = entry.map_or(self.now, |entry| entry.counted_from);
         let terms = Terms { policy: &policy, counted_from, now: self.now, pace: None };
-        let Some(picture) = Picture::draw(cluster, id, &terms, &verdict.victims) else { return };
-        let findings = Findings {
-            cluster,
-            row,
-            policy: &policy,
-            state,
-            verdict: &verdict,
-            picture: &picture,
-            planned,
-            refusals,
-        };
+        let picture = Picture::draw(cluster, id, &terms, &verdict.victims)?;
+        let findings =
+            Findings { cluster, row, policy: &policy, state, verdict: &verdict, picture: &picture, wish };
         explanation.summary = summary(&findings, self.now);
         explanation.blocked_by = advice::blockers(&findings);
         explanation.next_steps = advice::next_steps(&findings);
@@ -268,6 +264,7 @@ impl Case<'_> {
         });
         explanation.notes.extend(others);
         explanation.resize = Some(findings.shown());
+        Some(())
     }
 
     fn subject(&self) -> Subject {
@@ -339,7 +336,7 @@ fn summary(found: &Findings<'_>, now: Timestamp) -> String {
     let pod = names::path(&found.row.pod.id);
     let node = found.row.pod.node.as_ref().map(Str::to_string).unwrap_or_default();
     let goes = names::count(found.verdict.victims.len(), "Pod");
-    if found.planned {
+    if found.wish.is_some() {
         return match found.state.0 {
             Reason::WaitingForKubelet => {
                 format!("Pod {pod} on node {node}: the resize fits now, nobody would go")

@@ -5,13 +5,14 @@
 use super::names;
 use super::shape::{Group, Neighbour, Victim};
 use crate::cluster::{BudgetKey, Cluster, PodId, PodRow};
+use crate::model::Str;
 use crate::resize::eligible::payer;
 use crate::resize::explain::Standing;
 use crate::resize::policy::Protection;
 use crate::resize::text::protection;
 
-/// Those who go.
-pub fn victims(cluster: &Cluster, others: &[(PodId, Standing)]) -> Vec<Victim> {
+/// Those who go; `forced` are the UIDs of those that are deleted.
+pub fn victims(cluster: &Cluster, others: &[(PodId, Standing)], forced: &[Str]) -> Vec<Victim> {
     let chosen = others.iter().filter(|(_, standing)| *standing == Standing::Victim);
     let rows = chosen.filter_map(|(id, _)| cluster.pods.get(*id));
     rows.map(|row| Victim {
@@ -23,6 +24,7 @@ pub fn victims(cluster: &Cluster, others: &[(PodId, Standing)]) -> Vec<Victim> {
         grace_period_seconds: row.pod.grace.0 / 1_000_000,
         start_time: row.pod.started.map(names::rfc3339),
         budget: payer(cluster, row).as_ref().map(key),
+        deleted: forced.contains(&row.pod.id.uid),
     })
     .collect()
 }

@@ -8,6 +8,7 @@ use crate::model::pod::REPORT_CONDITION;
 use crate::model::{Node, Pod, Quantity, Timestamp};
 use crate::wire::{self, Converter, Unreadable, Wish};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::Resource;
 
 /// The resize that is asked about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +59,15 @@ impl Plan {
         let since = jiff::Timestamp::from_microsecond(now.0).unwrap_or_default();
         after.defer(Time(since), REPORT_CONDITION);
         let above = after.above_limit(&container);
-        Ok(Planned { container, pod: after, above })
+        let requests = self.wish.requests.clone();
+        let mut limits = self.wish.limits.clone();
+        for (resource, _) in &requests {
+            let limit =
+                after.limit(&container, resource).filter(|_| !limits.iter().any(|(one, _)| one == resource));
+            limits.extend(limit.map(|limit| (resource.clone(), limit)));
+        }
+        let sidecar = after.is_sidecar(&container);
+        Ok(Planned { container, pod: after, sidecar, requests, limits, above })
     }
 }
 
@@ -69,10 +78,35 @@ pub struct Planned {
     pub container: String,
     /// The Pod as it would be.
     pub pod: wire::Pod,
+    sidecar: bool,
+    requests: Vec<(String, Quantity)>,
+    limits: Vec<(String, Quantity)>,
     above: Option<wire::AboveLimit>,
 }
 
 impl Planned {
+    /// How to ask for it. Blanks may become line breaks: within the quotes and after a `\\`-less end they do not
+    /// matter to the API.
+    pub fn command(&self) -> String {
+        let (namespace, name) = (self.pod.meta().namespace.as_deref(), self.pod.meta().name.as_deref());
+        let list = |amounts: &[(String, Quantity)]| {
+            let one = |(name, amount): &(String, Quantity)| format!("\"{name}\": \"{}\"", written(*amount));
+            amounts.iter().map(one).collect::<Vec<_>>().join(", ")
+        };
+        let lists = [("requests", list(&self.requests)), ("limits", list(&self.limits))];
+        let lists = lists.iter().filter(|(_, list)| !list.is_empty());
+        let resources: Vec<String> = lists.map(|(name, list)| format!("\"{name}\": {{{list}}}")).collect();
+        format!(
+            "kubectl -n {} patch pod {} --subresource resize -p '{{\"spec\": {{\"{}\": [{{\"name\": \"{}\", \
+             \"resources\": {{{}}}}}]}}}}'",
+            namespace.unwrap_or_default(),
+            name.unwrap_or_default(),
+            if self.sidecar { "initContainers" } else { "containers" },
+            self.container,
+            resources.join(", ")
+        )
+    }
+
     /// What the API would answer instead of accepting the request (`ValidatePodResize` and the admission plugin
     /// `PodResizeValidator` of Kubernetes 1.37).
     ///

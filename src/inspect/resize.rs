@@ -11,6 +11,9 @@ use crate::resize::explain::{Picture, Room};
 use crate::resize::text::amount;
 use crate::resize::{Reason, ResizePolicy};
 
+/// Said in the place of the sentence for a Pod that waits, where none waits yet.
+const FITS: &str = "there is room: the kubelet would allocate it at once";
+
 /// What a resize is explained from.
 pub struct Findings<'a> {
     /// The tables before anything was decided.
@@ -25,10 +28,16 @@ pub struct Findings<'a> {
     pub verdict: &'a Verdict,
     /// The room and the neighbours.
     pub picture: &'a Picture,
-    /// Nobody has asked for it yet.
-    pub planned: bool,
+    /// If nobody has asked for it yet: what the API would say, and how to ask.
+    pub wish: Option<Wish>,
+}
+
+/// A resize that is only planned.
+pub struct Wish {
     /// Why the API would refuse it.
     pub refusals: Vec<Refusal>,
+    /// The command that asks for it.
+    pub command: String,
 }
 
 impl Findings<'_> {
@@ -55,21 +64,23 @@ impl Findings<'_> {
     pub fn shown(&self) -> Resize {
         let cluster = self.cluster;
         let (reason, message) = &self.state;
-        let kubelet = self.row.pod.resize.as_deref().filter(|_| !self.planned);
+        let planned = self.wish.is_some();
+        let kubelet = self.row.pod.resize.as_deref().filter(|_| !planned);
+        let fits = planned && *reason == Reason::WaitingForKubelet;
         Resize {
-            planned: self.planned,
+            planned,
             kubelet: kubelet.map(said),
             told: self.told().map(said),
             state: Said {
                 status: reason.hopeful(),
                 reason: reason.as_str().to_owned(),
-                message: message.clone(),
+                message: if fits { FITS.to_owned() } else { message.clone() },
                 since: None,
             },
-            refusals: self.refusals.clone(),
+            refusals: self.wish.as_ref().map(|wish| wish.refusals.clone()).unwrap_or_default(),
             room: self.picture.room.iter().map(|room| line(cluster, room)).collect(),
             tried_before: self.picture.before.iter().map(|id| names::path_of(cluster, *id)).collect(),
-            victims: neighbours::victims(cluster, &self.picture.others),
+            victims: neighbours::victims(cluster, &self.picture.others, &self.verdict.forced),
             exact: self.verdict.exact,
             neighbours: neighbours::groups(cluster, &self.picture.others),
         }

@@ -175,6 +175,8 @@ pub struct Victim {
     /// `namespace/name` of the budget that pays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<String>,
+    /// It is deleted, for no budget allows its eviction and `pdbPolicy` is BestEffort.
+    pub deleted: bool,
 }
 
 /// Neighbours that stay for one reason.

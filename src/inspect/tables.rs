@@ -1,14 +1,17 @@
 //! The engine itself, filled with what was given and asked once.
 //!
-//! Invariant: the verdict is what `Engine::step` decides on these facts; nothing that it asks for is done.
+//! Invariant: the verdict is what `Engine::step` decides on these facts; what it asks of the API is answered by the
+//! facts themselves, and nothing is done.
 
 use super::objects::Objects;
 use super::rules::PROFILE;
 use crate::config::Config;
-use crate::engine::{Decision, Effect, Engine, Fact, Input, Profile, Settings};
+use crate::engine::{Answer, CallId, Decision, Effect, Engine, EvictAnswer, Fact, Input, PatchAnswer};
+use crate::engine::{Profile, Settings};
 use crate::model::{Budget, Namespace, Node, Pod, PodRef, Str, Timestamp};
 use crate::resize::{Reason, ResizePolicy};
 use crate::wire::{Converter, Unreadable};
+use std::collections::VecDeque;
 
 /// Objects as facts.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +52,8 @@ pub struct Verdict {
     pub state: Option<(Reason, String)>,
     /// Who goes.
     pub victims: Vec<PodRef>,
+    /// UIDs of those of them that are deleted, whatever their budgets say.
+    pub forced: Vec<Str>,
     /// Whether the search saw every set.
     pub exact: bool,
     /// Resizes for which others on the node go first, and who goes for them.
@@ -58,8 +63,12 @@ pub struct Verdict {
 /// An engine that knows the facts and has not decided yet.
 pub struct Tables {
     engine: Engine,
+    facts: Facts,
     now: Timestamp,
 }
+
+/// Answers given before the engine is left alone: far more than any node takes.
+const MOST_ANSWERS: usize = 100_000;
 
 impl Tables {
     /// Fills an engine with profiles that bind nothing, and the explained Pod's policy under a name of its own.
@@ -67,7 +76,7 @@ impl Tables {
         let mut settings: Settings = config.settings();
         settings.profiles.iter_mut().for_each(|profile| profile.bind = false);
         settings.profiles.push(Profile { name: PROFILE.into(), bind: false, resize: policy.clone() });
-        let mut tables = Self { engine: Engine::new(settings), now };
+        let mut tables = Self { engine: Engine::new(settings), facts: facts.clone(), now };
         tables.step(Input::Leader(false));
         tables.list(facts.namespaces, Input::Namespace);
         tables.list(facts.budgets, Input::Budget);
@@ -95,21 +104,53 @@ impl Tables {
         &self.engine
     }
 
-    /// Lets the engine decide, once.
+    /// Lets the engine decide, and answers what it asks until it asks no more.
     pub fn decide(mut self, uid: &Str) -> Verdict {
-        let effects = self.step(Input::Leader(true));
         let mut verdict = Verdict { exact: true, ..Verdict::default() };
-        let entry = self.engine.resizes().entries().find(|entry| entry.pod.uid == *uid);
-        verdict.state = entry.and_then(|entry| entry.state.clone());
-        for effect in effects {
-            if let Effect::Report(Decision::Preempting { pod, victims, exact, .. }) = effect {
-                if pod.uid == *uid {
+        let mut effects: VecDeque<Effect> = self.step(Input::Leader(true)).into();
+        for _ in 0..MOST_ANSWERS {
+            let Some(effect) = effects.pop_front() else { break };
+            match effect {
+                Effect::Report(Decision::Preempting { pod, victims, exact, .. }) if pod.uid == *uid => {
                     (verdict.victims, verdict.exact) = (victims, exact);
-                } else {
+                }
+                // The first counts: what comes after is what its own evictions would bring about.
+                Effect::Report(Decision::Resize { pod, reason, message, .. })
+                    if pod.uid == *uid && verdict.state.is_none() =>
+                {
+                    verdict.state = Some((reason, message));
+                }
+                Effect::Report(Decision::Preempting { pod, victims, .. }) => {
                     verdict.others.push((pod, victims));
                 }
+                Effect::Delete { call, pod, .. } => {
+                    verdict.forced.push(pod.uid);
+                    effects.extend(self.answer(call, Answer::Evict(EvictAnswer::Evicted)));
+                }
+                Effect::Evict { call, .. } => {
+                    effects.extend(self.answer(call, Answer::Evict(EvictAnswer::Evicted)));
+                }
+                Effect::Patch { call, .. } => {
+                    effects.extend(self.answer(call, Answer::Patch(PatchAnswer::Done)));
+                }
+                Effect::Read { call, pod, budgets } => {
+                    let read = self.read(&pod, &budgets);
+                    effects.extend(self.answer(call, read));
+                }
+                Effect::Bind { .. } | Effect::Emit(_) | Effect::Report(_) | Effect::WakeAt(_) => {}
             }
         }
         verdict
+    }
+
+    fn answer(&mut self, call: CallId, answer: Answer) -> Vec<Effect> {
+        self.step(Input::Answer(call, answer))
+    }
+
+    /// What the API would say that is as the facts are.
+    fn read(&self, pod: &PodRef, budgets: &[Str]) -> Answer {
+        let found = self.facts.pods.iter().find(|one| one.id.uid == pod.uid).cloned().map(Box::new);
+        let asked = |one: &&Budget| one.namespace == pod.namespace && budgets.contains(&one.name);
+        Answer::Read(found, self.facts.budgets.iter().filter(asked).cloned().collect())
     }
 }

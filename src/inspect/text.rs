@@ -146,7 +146,12 @@ fn what(message: &str) -> &str {
 }
 
 fn victim(one: &Victim) -> String {
-    let budget = one.budget.as_ref().map(|budget| format!(", paid by budget {budget}")).unwrap_or_default();
+    let budget = match (&one.budget, one.deleted) {
+        (Some(budget), true) => format!(", deleted although budget {budget} does not allow it"),
+        (None, true) => ", deleted although budgets do not allow it".to_owned(),
+        (Some(budget), false) => format!(", paid by budget {budget}"),
+        (None, false) => String::new(),
+    };
     format!(
         "{}/{}: priority {}, frees {}, grace {}s{budget}",
         one.namespace,

@@ -75,6 +75,17 @@ impl Pod {
         });
     }
 
+    /// The limit of a container, if it has one that can be read.
+    pub fn limit(&self, container: &str, resource: &str) -> Option<Quantity> {
+        let mut all = self.spec.containers.iter().chain(&self.spec.init_containers);
+        all.find(|one| one.name == container)?.resources.limits.as_ref()?.exact(resource)
+    }
+
+    /// Whether the container is a sidecar.
+    pub fn is_sidecar(&self, container: &str) -> bool {
+        self.spec.init_containers.iter().any(|one| one.name == container && one.restarts_always())
+    }
+
     /// The first request of the container that is above its limit.
     pub fn above_limit(&self, container: &str) -> Option<AboveLimit> {
         let mut all = self.spec.containers.iter().chain(&self.spec.init_containers);

@@ -4,7 +4,7 @@ use super::{ask, explained, question, screen, with_policy};
 use elbowroom::config::{Config, Profile};
 use elbowroom::inspect::Question;
 use elbowroom::resize::ResizePolicy;
-use elbowroom::resize::policy::Mode;
+use elbowroom::resize::policy::{Mode, PdbPolicy, Scope};
 
 fn summary(dump: &str, name: &str) -> String {
     ask(dump, &question(name), &Config::default()).expect("an explanation").summary
@@ -64,6 +64,33 @@ fn a_pod_that_nobody_looks_after_is_explained_all_the_same() {
     assert!(!explanation.policy.looked_after);
     assert_eq!(explanation.resize.as_ref().expect("a resize").victims.len(), 1);
     assert!(screen(&explanation).contains("no elbowroom with this configuration looks after the Pod"));
+}
+
+#[test]
+fn who_goes_for_a_resize_that_comes_first_is_told() {
+    let explanation = explained("two-deferred", &Config::default());
+    insta::assert_snapshot!("two_deferred", screen(&explanation));
+    let resize = explanation.resize.expect("a resize");
+    assert_eq!(resize.tried_before, ["shop/first-0"]);
+}
+
+#[test]
+fn best_effort_says_who_is_deleted_although_a_budget_keeps_it() {
+    let config = with_policy(ResizePolicy { pdb_policy: PdbPolicy::BestEffort, ..ResizePolicy::default() });
+    let victims = explained("blocked-by-pdb", &config).resize.expect("a resize").victims;
+    let told: Vec<_> =
+        victims.iter().map(|one| (one.name.as_str(), one.budget.as_deref(), one.deleted)).collect();
+    assert_eq!(told, [("web-1", Some("shop/web"), true)]);
+}
+
+#[test]
+fn scope_all_pods_looks_after_pods_of_other_schedulers() {
+    let resize = ResizePolicy { scope: Scope::AllPods, ..ResizePolicy::default() };
+    let helper = Profile { scheduler_name: "helper".into(), bind: false, resize };
+    let config = Config { profiles: vec![helper], ..Config::default() };
+    let explanation = explained("preempting", &config);
+    assert!(explanation.policy.looked_after);
+    assert_eq!(explanation.resize.expect("a resize").victims[0].name, "batch-1");
 }
 
 #[test]

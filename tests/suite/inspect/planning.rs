@@ -68,7 +68,7 @@ fn what_would_be_blocked_says_by_what() {
 #[test]
 fn a_request_beyond_the_node_is_refused_with_403() {
     let explanation = cpu("plain", "cart-0", "1500m");
-    let told = "from Kubernetes 1.37 on admission refuses it: shop/cart-0 would ask for more than node n1 has: cpu 1500m of 1";
+    let told = "from Kubernetes 1.37 on admission refuses it: shop/cart-0 would ask for more than node n1 has: cpu 1500m of 1300m";
     assert_eq!(refusals(&explanation), [(403, told)]);
     assert!(explanation.summary.ends_with("ExceedsNode"), "{}", explanation.summary);
     insta::assert_snapshot!("plan_exceeds", screen(&explanation));
@@ -91,6 +91,32 @@ fn a_request_above_its_limit_is_refused_with_422() {
     let plan = plan("plain", "guarded", wish(&[("cpu", "200m")], &[("cpu", "150m")])).expect("a plan");
     let told = "container app would ask for cpu 200m, above its limit 150m: raise it with --cpu-limit";
     assert!(refusals(&plan).contains(&(422, told)), "{:?}", refusals(&plan));
+}
+
+#[test]
+fn a_static_pod_is_refused_with_422() {
+    let told = "a static Pod cannot be resized: change its manifest on the node";
+    assert_eq!(refusals(&cpu("plain", "etcd-0", "60m")), [(422, told)]);
+}
+
+#[test]
+fn of_several_containers_one_must_be_named_sidecars_too() {
+    let error = plan("plain", "pair-0", wish(&[("cpu", "150m")], &[])).unwrap_err().to_string();
+    let told = "Pod shop/pair-0 has several containers: say which with --container, one of app, log, proxy";
+    assert_eq!(error, told);
+    let named = Plan { container: Some("proxy".into()), ..wish(&[("cpu", "60m")], &[]) };
+    let explanation = plan("plain", "pair-0", named).expect("a plan");
+    assert_eq!(explanation.pod.asks["cpu"], "210m");
+    let step = &explanation.next_steps[0];
+    let patch = r#"-p '{"spec": {"initContainers": [{"name": "proxy", "resources": {"requests": {"cpu": "60m"}}}]}}'"#;
+    assert!(step.contains(patch), "{step}");
+}
+
+#[test]
+fn the_command_moves_the_limit_that_equals_its_request() {
+    let step = &cpu("plain", "guarded", "150m").next_steps[0];
+    let resources = r#""resources": {"requests": {"cpu": "150m"}, "limits": {"cpu": "150m"}}"#;
+    assert!(step.contains(resources), "{step}");
 }
 
 #[test]
