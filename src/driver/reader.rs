@@ -204,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn a_missing_right_is_named_in_one_line() {
         let forbidden = status(403, "Forbidden", "pods is forbidden: User \"eve\" cannot list resource");
-        let (client, _) = answered_each(vec![(403, forbidden)]);
+        let (client, _seen) = answered_each(vec![(403, forbidden)]);
         let error = format!("{:#}", reader(client).pods_on("n1").await.unwrap_err());
         assert!(
             error.starts_with("missing right: list pods in all namespaces: pods is forbidden"),

@@ -110,7 +110,7 @@ mod tests {
 
     fn dumped(text: &str) -> Facts {
         let mut objects = Objects::default();
-        objects.read("dump.yaml", text).unwrap();
+        objects.read("dump.yaml", &format!("---\n{text}")).unwrap();
         Seen::dumped(objects, "dump.yaml", &Config::default(), &[], Timestamp::from_seconds(1)).facts
     }
 
