@@ -1,5 +1,6 @@
 //! elbowroom: a Kubernetes scheduler that makes room for running Pods that grow.
 
+pub mod check;
 pub mod cluster;
 pub mod command;
 pub mod config;

@@ -1,5 +1,6 @@
 //! The tests. A name reads as a sentence; the number of each golden scenario is the reference's.
 
+mod check;
 mod compare;
 mod crash;
 mod describe;
@@ -77,6 +78,13 @@ pub fn all() -> Vec<Scenario> {
             bad_kubeconfig_is_one_line,
             bad_configuration_is_one_line,
             leader_election_is_warned_about,
+        },
+        check(3)::{
+            deployed_rights_are_enough_and_nothing_is_an_error,
+            missing_right_is_found_by_its_account_and_by_an_administrator,
+            gate_of_the_control_plane_is_found,
+            budgets_that_cannot_be_met_are_named_with_their_pods,
+            resize_that_cannot_be_had_is_named_with_the_room_it_keeps,
         },
         outage(3)::{node_is_deleted_in_the_middle_of_a_resize},
     ];

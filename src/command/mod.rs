@@ -1,8 +1,9 @@
 //! The command line: what can be asked for, and how it is answered and refused.
 //!
 //! Invariant: exit code 0 is success, 1 a failure told in one line on stderr, 2 a command line that makes no
-//! sense.
+//! sense. Of `check`, 1 is a cluster that is not as it should be, and 2 one that cannot be checked.
 
+mod check;
 mod demo;
 mod logging;
 mod run;
@@ -24,6 +25,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Check(check::Arguments),
     Demo(demo::Arguments),
     Simulate(simulate::Arguments),
 }
@@ -38,18 +40,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if refusal.use_stderr() { 2 } else { 0 });
         }
     };
+    let failed = ExitCode::from(if matches!(command, Command::Check(_)) { 2 } else { 1 });
+    let done = |()| ExitCode::SUCCESS;
     let outcome = match command {
-        Command::Run(arguments) => run::execute(arguments),
-        Command::Demo(arguments) => demo::execute(&arguments, &mut io::stdout().lock()),
-        Command::Simulate(arguments) => simulate::execute(&arguments, &mut io::stdout().lock()),
+        Command::Run(arguments) => run::execute(arguments).map(done),
+        Command::Check(arguments) => check::execute(&arguments, &mut io::stdout().lock()),
+        Command::Demo(arguments) => demo::execute(&arguments, &mut io::stdout().lock()).map(done),
+        Command::Simulate(arguments) => simulate::execute(&arguments, &mut io::stdout().lock()).map(done),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // `elbowroom demo | head` is no failure.
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", one_line(&error));
-            ExitCode::FAILURE
+            failed
         }
     }
 }

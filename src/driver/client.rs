@@ -7,6 +7,7 @@ use super::calls::root;
 use crate::config::ClientConnection;
 use anyhow::{Context, Result, anyhow, bail};
 use http::{HeaderValue, header};
+use k8s_openapi::apimachinery::pkg::version::Info;
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use std::time::Duration;
@@ -53,19 +54,28 @@ impl Clients {
         Self { reads: client.clone(), writes: client, url: String::new() }
     }
 
+    /// Where the API server is.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Asks for the version, to learn whether anybody answers.
-    pub(super) async fn greet(&self) -> Result<()> {
+    pub(super) async fn version(&self) -> Result<Info> {
         let url = &self.url;
-        let answer = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version()).await;
-        let version = match answer {
-            Ok(Ok(version)) => version,
+        match tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version()).await {
+            Ok(Ok(version)) => Ok(version),
             Ok(Err(error)) => {
                 refuse_strangers(&error)?;
                 bail!("cannot reach the API server at {url}: {}", root(&error))
             }
             Err(_) => bail!("cannot reach the API server at {url}: no answer within {START_TIMEOUT:?}"),
-        };
-        info!(server = url, version = version.git_version, "Connected");
+        }
+    }
+
+    /// Says whom we reached, and warns when its kubelets are too old.
+    pub(super) async fn greet(&self) -> Result<()> {
+        let version = self.version().await?;
+        info!(server = self.url, version = version.git_version, "Connected");
         let digits = |text: &str| text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().ok();
         if digits(&version.major) == Some(1)
             && digits(&version.minor).is_some_and(|minor| minor < FIRST_MINOR)

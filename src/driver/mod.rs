@@ -11,6 +11,8 @@ mod reload;
 mod report;
 mod rights;
 mod start;
+mod survey;
 mod watch;
 
 pub use start::run;
+pub use survey::{Survey, survey};

@@ -5,6 +5,7 @@ mod command_line;
 mod documentation;
 mod footprints;
 mod layering;
+mod metrics;
 mod placing;
 mod quantities;
 mod resize;
