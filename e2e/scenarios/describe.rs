@@ -12,7 +12,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 use kube::api::{EvictParams, PostParams};
 use serde_json::{Value, json};
 
-use crate::harness::{PodSpec, Priority, Proxy, SimulatedNode, World, condition, golden};
+use crate::harness::{PodSpec, Priority, Proxy, SimulatedNode, World, golden};
 
 use Priority::{High, HighNever, Low};
 
@@ -132,13 +132,7 @@ impl Scene {
         }
         world.deferred(&self.web()).await?;
         match self.reason {
-            "NodeNotReady" => {
-                world.set_ready(&node, false).await?;
-                // The node lifecycle controller tells its Pods.
-                let unready =
-                    |pod: &_| condition(pod, "Ready").is_some_and(|condition| condition.status == "False");
-                world.wait(&self.web(), "is not Ready", unready).await?;
-            }
+            "NodeNotReady" => world.set_ready(&node, false).await?,
             "ExceedsNode" => {
                 world.change_node_status(&node, json!({"allocatable": {"cpu": "700m"}})).await?;
             }
@@ -178,7 +172,7 @@ impl Scene {
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Each reason can be read, with what blocks and what to do about it, in what kubectl prints.
-pub async fn pod_says_why_for_each_reason(world: &World) -> Result<()> {
+pub async fn reasons_are_told(world: &World) -> Result<()> {
     let set = SCENES.iter().map(|scene| scene.set(world));
     futures::future::try_join_all(set).await?;
     let proxy = Proxy::start(&world.suite.kubeconfig(None, None)?).await?;
