@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 fn trial(runtime: &Arc<tokio::runtime::Runtime>, suite: &Arc<Suite>, scenario: Scenario) -> Trial {
     let (runtime, suite) = (runtime.clone(), suite.clone());
-    let skipped = scenario.own_control_plane && !suite.owns_control_plane();
+    let skipped = suite.lacks(scenario.needs);
     let name = scenario.name;
     let run =
         move || runtime.block_on(suite.run(&scenario)).map_err(|error| Failed::from(format!("{error:#}")));

@@ -6,6 +6,7 @@ pub mod command;
 pub mod config;
 pub mod driver;
 pub mod engine;
+pub mod inspect;
 pub mod model;
 pub mod resize;
 pub mod scheduling;

@@ -46,7 +46,9 @@ fn sections(text: &str) -> String {
         if KEPT.contains(&section) {
             kept += &match section {
                 // The others are none of our business, and change when nobody looks.
-                "Conditions" if line.starts_with("  ") && !line.contains("Resize") && !line.contains("Type") => {
+                "Conditions"
+                    if line.starts_with("  ") && !line.contains("Resize") && !line.contains("Type") =>
+                {
                     continue;
                 }
                 "Events" => event(line),

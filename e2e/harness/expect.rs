@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, EvictParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use super::observe::lock;
@@ -71,7 +71,15 @@ impl World {
     /// # Errors
     /// When the API server refuses.
     pub async fn resize_to(&self, name: &str, requests: Value) -> Result<Pod> {
-        let patch = json!({"spec": {"containers": [{"name": "c", "resources": {"requests": requests}}]}});
+        self.resize_with(name, json!({"requests": requests})).await
+    }
+
+    /// Asks for these requests and limits, in place.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn resize_with(&self, name: &str, resources: Value) -> Result<Pod> {
+        let patch = json!({"spec": {"containers": [{"name": "c", "resources": resources}]}});
         Ok(self.api::<Pod>().patch_resize(name, &PatchParams::default(), &Patch::Strategic(patch)).await?)
     }
 
@@ -138,6 +146,16 @@ impl World {
         Ok(())
     }
 
+    /// Evicts a Pod, as somebody else than elbowroom would.
+    ///
+    /// # Errors
+    /// When the API server refuses, for a budget or otherwise.
+    pub async fn evict(&self, name: &str) -> Result<()> {
+        lock(&self.held).deleted.push(name.to_owned());
+        self.api::<Pod>().evict(name, &EvictParams::default()).await?;
+        Ok(())
+    }
+
     /// Changes a Pod by a JSON merge patch.
     ///
     /// # Errors
@@ -169,6 +187,27 @@ impl World {
     /// When it is not.
     pub async fn bound(&self, name: &str, node: &str) -> Result<Pod> {
         self.wait(name, &format!("is bound to {node}"), |pod| pods::node_of(pod) == Some(node)).await
+    }
+
+    /// Waits until a Pod with this `app` label, other than that one, runs on that node; returns its name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn runs_for(&self, app: &str, node: &str, other_than: &str) -> Result<String> {
+        let wanted = |pod: &Pod| {
+            let labels = pod.metadata.labels.as_ref();
+            labels.and_then(|all| all.get("app")).is_some_and(|of| of == app)
+                && pods::node_of(pod) == Some(node)
+                && condition(pod, "Ready").is_some_and(|c| c.status == "True")
+        };
+        let mut found = None;
+        let look = |seen: &super::observe::Seen| {
+            let mut pods = seen.pods.iter().filter(|(name, pod)| *name != other_than && wanted(pod));
+            found = pods.next().map(|(name, _)| name.clone());
+            found.is_some()
+        };
+        self.observer.until(PATIENCE, &format!("a Pod of {app} runs on {node}"), look).await?;
+        found.context("no such Pod")
     }
 
     /// Waits until a Pod is said to fit nowhere, with this among the reasons; returns the whole message.
@@ -291,6 +330,18 @@ impl World {
             ensure!(Instant::now() < end, "no event {reason} about {pod}");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// The reasons of all events about a Pod, in the order in which they were written.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn told(&self, pod: &str) -> Result<Vec<String>> {
+        let mut events = self.api::<Event>().list(&ListParams::default()).await?.items;
+        events.retain(|event| event.regarding.as_ref().and_then(|r| r.name.as_deref()) == Some(pod));
+        let written = |event: &Event| event.metadata.resource_version.as_deref()?.parse::<u64>().ok();
+        events.sort_by_key(written);
+        Ok(events.into_iter().filter_map(|event| event.reason).collect())
     }
 
     /// The events with this reason about a Pod.

@@ -46,6 +46,8 @@ struct Shared {
     held: BTreeSet<String>,
     /// How long every Pod takes to end.
     exit: Duration,
+    /// Pods whose resize is not tried until it is let through.
+    stalled: BTreeSet<String>,
     /// How long single Pods take instead.
     exits: BTreeMap<String, Duration>,
     /// What a Pod's status says from its start on, other than that it runs.
@@ -112,6 +114,16 @@ impl SimulatedKubelet {
         lock(&self.shared).held.remove(pod);
     }
 
+    /// Does not look at that Pod's resize again, once it is Deferred, until it is let through.
+    pub fn stall(&self, pod: &str) {
+        lock(&self.shared).stalled.insert(pod.to_owned());
+    }
+
+    /// Looks at it again.
+    pub fn let_through(&self, pod: &str) {
+        lock(&self.shared).stalled.remove(pod);
+    }
+
     /// How long Pods take to end from now on.
     pub fn exits_take(&self, time: Duration) {
         let mut shared = lock(&self.shared);
@@ -126,6 +138,15 @@ impl SimulatedKubelet {
     pub async fn report(&self, pod: &Pod, status: &str, message: &str) -> Result<()> {
         let pods = Api::namespaced(self.client.clone(), &self.namespace);
         patch(&pods, pod, json!({"conditions": [pending(pod, status, message)]})).await?;
+        Ok(())
+    }
+
+    /// Writes a part of a Pod's status, a strategic merge patch, as a kubelet that the test plays itself.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn write(&self, pod: &Pod, status: Value) -> Result<()> {
+        patch(&Api::namespaced(self.client.clone(), &self.namespace), pod, status).await?;
         Ok(())
     }
 }
@@ -211,6 +232,10 @@ impl Work {
         });
         for pod in growing {
             let said = condition(&pod, PENDING);
+            let name = pod.metadata.name.as_deref().unwrap_or_default();
+            if said.is_some() && lock(&self.shared).stalled.contains(name) {
+                continue;
+            }
             if settled(&pod) {
                 if said.is_some() {
                     self.write(&pod, json!({"conditions": [{"$patch": "delete", "type": PENDING}]})).await?;

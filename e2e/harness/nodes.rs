@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::kubelet::SimulatedNode;
 use super::observe::lock;
 use super::pods::{PodSpec, Priority};
-use super::workers;
+use super::workers::{self, Worker};
 use super::world::World;
 
 impl World {
@@ -21,7 +21,18 @@ impl World {
     /// # Errors
     /// When no node is that large.
     pub async fn worker(&self, cpu: i64, memory: i64) -> Result<String> {
-        let worker = self.suite.workers.take().await?;
+        self.fill(self.suite.workers.take().await?, cpu, memory).await
+    }
+
+    /// The same on the one node where containers are real.
+    ///
+    /// # Errors
+    /// When it does not come up or is not that large.
+    pub async fn real_worker(&self, cpu: i64, memory: i64) -> Result<String> {
+        self.fill(self.suite.real_node().await?.take().await?, cpu, memory).await
+    }
+
+    async fn fill(&self, worker: Worker, cpu: i64, memory: i64) -> Result<String> {
         let name = worker.name.clone();
         lock(&self.held).workers.push(worker);
         let (free_cpu, free_memory) = workers::free(&self.suite.client, &name).await?;

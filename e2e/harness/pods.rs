@@ -18,13 +18,16 @@ pub enum Priority {
     High,
     /// High, and never at the cost of others.
     HighNever,
+    /// Below Pods without a priority.
+    Negative,
     /// Above everything: takes up what a node has too much of.
     Filler,
 }
 
 impl Priority {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Low, Self::Mid, Self::High, Self::HighNever, Self::Filler];
+    pub const ALL: [Self; 6] =
+        [Self::Low, Self::Mid, Self::High, Self::HighNever, Self::Negative, Self::Filler];
 
     /// The class's name in this run.
     pub fn class(self, run: &str) -> String {
@@ -37,6 +40,7 @@ impl Priority {
             Self::Low => 100,
             Self::Mid => 200,
             Self::High | Self::HighNever => 300,
+            Self::Negative => -1,
             Self::Filler => 900_000_000,
         }
     }
@@ -55,13 +59,23 @@ pub struct PodSpec {
     priority: Priority,
     requests: BTreeMap<&'static str, String>,
     pre_stop: Option<u32>,
+    limited: bool,
+    command: Option<&'static str>,
     spec: Vec<(String, Value)>,
 }
 
 impl PodSpec {
     /// A Pod without requests that elbowroom has to place.
     pub fn new(name: impl Into<String>, priority: Priority) -> Self {
-        Self { name: name.into(), priority, requests: BTreeMap::new(), pre_stop: None, spec: Vec::new() }
+        Self {
+            name: name.into(),
+            priority,
+            requests: BTreeMap::new(),
+            pre_stop: None,
+            limited: false,
+            command: None,
+            spec: Vec::new(),
+        }
     }
 
     /// CPU request in milli-CPU.
@@ -73,6 +87,18 @@ impl PodSpec {
     /// Memory request in MiB.
     pub fn memory(mut self, mebibytes: i64) -> Self {
         self.requests.insert("memory", format!("{mebibytes}Mi"));
+        self
+    }
+
+    /// May use no more than it requests.
+    pub fn limited(mut self) -> Self {
+        self.limited = true;
+        self
+    }
+
+    /// Runs this shell command instead of waiting for SIGTERM; only on a node with real containers.
+    pub fn running(mut self, command: &'static str) -> Self {
+        self.command = Some(command);
         self
     }
 
@@ -108,6 +134,12 @@ impl PodSpec {
         });
         if let Some(seconds) = self.pre_stop {
             container["lifecycle"] = json!({"preStop": {"sleep": {"seconds": seconds}}});
+        }
+        if self.limited {
+            container["resources"]["limits"] = json!(self.requests);
+        }
+        if let Some(command) = self.command {
+            container["command"] = json!(["sh", "-c", command]);
         }
         let mut pod = json!({
             "metadata": {"name": self.name, "labels": {"app": self.name}},
@@ -150,6 +182,12 @@ pub fn desired_cpu(pod: &Pod) -> i64 {
     let containers = pod.spec.as_ref().map(|s| s.containers.as_slice()).unwrap_or_default();
     let requests = containers.iter().filter_map(|c| c.resources.as_ref()?.requests.as_ref());
     requests.filter_map(|list| amount(list, "cpu", 1000).ok()).sum()
+}
+
+/// The container's ID, without the name of its runtime.
+pub fn container_id(pod: &Pod) -> Option<&str> {
+    let statuses = pod.status.as_ref()?.container_statuses.as_deref()?;
+    statuses.first()?.container_id.as_deref()?.split_once("://").map(|(_, id)| id)
 }
 
 /// Where it is bound.

@@ -1,6 +1,7 @@
 //! One run of the tests: the cluster, what all of them share in it, and proof that nothing is left there.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -11,7 +12,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use kube::api::{Api, DeleteParams, ListParams, ObjectMeta, PostParams};
 use kube::config::KubeConfigOptions;
-use tokio::sync::RwLock;
+use tokio::sync::{OnceCell, RwLock};
 
 use super::access::{self, Deployed};
 use super::control_plane::ControlPlane;
@@ -26,12 +27,25 @@ pub const RUN_LABEL: &str = "e2e.elbowroom.dev/run";
 pub struct Scenario {
     /// What the filter on the command line matches.
     pub name: &'static str,
-    /// Stops the API server: only where that is ours, and alone.
-    pub own_control_plane: bool,
+    /// What it cannot do without.
+    pub needs: Needs,
     /// When it is given up.
     pub minutes: u64,
     /// What happens.
     pub body: for<'a> fn(&'a World) -> BoxFuture<'a, Result<()>>,
+}
+
+/// What a test needs of the cluster. Where that is not to be had, it is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Any cluster with a kubelet.
+    Cluster,
+    /// An API server that it may stop, while no other test runs.
+    Outage,
+    /// A kubelet with real containers.
+    RealNode,
+    /// A control plane of its own in which kube-scheduler runs, its gate off.
+    StockScheduler,
 }
 
 /// What all tests of a run share.
@@ -44,6 +58,9 @@ pub struct Suite {
     pub binary: PathBuf,
     /// The nodes with a kubelet.
     pub workers: Workers,
+    /// The node with real containers, once the first test has asked for it.
+    real: OnceCell<Workers>,
+    lacks_for_real_node: Option<String>,
     /// The rights that a scheduler has.
     pub deployed: Deployed,
     /// The cluster.
@@ -67,27 +84,67 @@ impl Suite {
         // Two rustls providers may be linked in; this one is meant.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let control_plane = tokio::task::spawn_blocking(ControlPlane::start).await??;
+        let suite = Self::over(control_plane, binary).await?;
+        let version = suite.client.apiserver_version().await?.git_version;
+        super::say(&format!("e2e: Kubernetes {version}, program {}", suite.binary.display()));
+        if let Some(lacks) = &suite.lacks_for_real_node {
+            super::say(&format!("e2e: the tests on a real node are skipped: {lacks}"));
+        }
+        if suite.lacks(Needs::StockScheduler) {
+            super::say("e2e: the test beside kube-scheduler is skipped: it needs a control plane of its own");
+        }
+        Ok(suite)
+    }
+
+    async fn over(control_plane: ControlPlane, binary: PathBuf) -> Result<Self> {
         let admin = control_plane.kubeconfig.clone();
         let mut config = kube::Config::from_custom_kubeconfig(admin, &KubeConfigOptions::default()).await?;
         config.default_retry = false;
         let client = kube::Client::try_from(config)?;
-        let version = client.apiserver_version().await.context("the cluster does not answer")?;
-        super::say(&format!("e2e: Kubernetes {}, program {}", version.git_version, binary.display()));
-
+        client.apiserver_version().await.context("the cluster does not answer")?;
         let deployed = Deployed::apply(&client).await?;
         let token = access::token(&client, "elbowroom", "elbowroom").await?;
-        let workers = Workers::find(&client).await?;
+        let workers =
+            if control_plane.is_stock() { Workers::of(Vec::new()) } else { Workers::find(&client).await? };
+        let lacks_for_real_node = control_plane.lacks_for_real_node()?;
         let run =
             format!("{:06x}", (seconds_since_1970() ^ (u64::from(std::process::id()) << 8)) & 0xff_ffff);
-        let suite =
-            Self { client, run, binary, workers, deployed, control_plane, token, quiet: RwLock::new(()) };
+        let suite = Self {
+            client,
+            run,
+            binary,
+            workers,
+            real: OnceCell::new(),
+            lacks_for_real_node,
+            deployed,
+            control_plane,
+            token,
+            quiet: RwLock::new(()),
+        };
         suite.create_priority_classes().await?;
         Ok(suite)
     }
 
-    /// Whether the API server may be stopped.
-    pub fn owns_control_plane(&self) -> bool {
-        self.control_plane.is_ours()
+    /// Whether there is not what a test needs.
+    pub fn lacks(&self, needs: Needs) -> bool {
+        match needs {
+            Needs::Cluster => false,
+            Needs::Outage | Needs::StockScheduler => !self.control_plane.is_ours(),
+            Needs::RealNode => self.lacks_for_real_node.is_some(),
+        }
+    }
+
+    /// The node with real containers; brought up when it is asked for first.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub async fn real_node(self: &Arc<Self>) -> Result<&Workers> {
+        let suite = self.clone();
+        let start = || async move {
+            let up = tokio::task::spawn_blocking(move || suite.control_plane.start_real_node());
+            Ok(Workers::of(vec![up.await??.to_owned()]))
+        };
+        self.real.get_or_try_init(start).await
     }
 
     /// Labels for cluster-wide objects of this run.
@@ -107,13 +164,26 @@ impl Suite {
     ///
     /// # Errors
     /// With why it failed, the Pods as they were, and the scheduler's log.
-    pub async fn run(self: &std::sync::Arc<Self>, scenario: &Scenario) -> Result<()> {
+    pub async fn run(self: &Arc<Self>, scenario: &Scenario) -> Result<()> {
         let (_shared, _alone);
-        if scenario.own_control_plane {
-            _alone = self.quiet.write().await;
-        } else {
-            _shared = self.quiet.read().await;
+        match scenario.needs {
+            Needs::Outage => _alone = self.quiet.write().await,
+            Needs::StockScheduler => return self.run_beside_stock(scenario).await,
+            Needs::Cluster | Needs::RealNode => _shared = self.quiet.read().await,
         }
+        self.run_here(scenario).await
+    }
+
+    /// Another cluster for this test alone: nothing of ours is to be seen in it but one scheduler.
+    async fn run_beside_stock(&self, scenario: &Scenario) -> Result<()> {
+        let control_plane = tokio::task::spawn_blocking(ControlPlane::start_stock).await??;
+        let suite = Arc::new(Self::over(control_plane, self.binary.clone()).await?);
+        let outcome = suite.run_here(scenario).await;
+        let left = suite.finish(outcome.is_err()).await;
+        outcome.and(left)
+    }
+
+    async fn run_here(self: &Arc<Self>, scenario: &Scenario) -> Result<()> {
         let world = World::create(self.clone(), scenario.name).await.context("set the test up")?;
         let limit = Duration::from_secs(60 * scenario.minutes);
         let outcome = match tokio::time::timeout(limit, (scenario.body)(&world)).await {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
@@ -36,14 +37,25 @@ impl Workers {
     /// # Errors
     /// When there is none.
     pub async fn find(client: &kube::Client) -> Result<Self> {
-        let nodes = Api::<Node>::all(client.clone()).list(&ListParams::default()).await?;
-        let names: Vec<_> =
-            nodes.items.into_iter().filter(takes_any_pod).filter_map(|n| n.metadata.name).collect();
+        let end = Instant::now() + Duration::from_secs(20);
+        let nodes = loop {
+            let nodes = Api::<Node>::all(client.clone()).list(&ListParams::default()).await?.items;
+            if !nodes.iter().any(is_new) || Instant::now() > end {
+                break nodes;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        let names: Vec<_> = nodes.into_iter().filter(takes_any_pod).filter_map(|n| n.metadata.name).collect();
         ensure!(
             !names.is_empty(),
             "the cluster has no ready node without taints, so there is no kubelet to test with"
         );
-        Ok(Self { permits: Arc::new(Semaphore::new(names.len())), idle: Arc::new(Mutex::new(names)) })
+        Ok(Self::of(names))
+    }
+
+    /// These nodes.
+    pub fn of(names: Vec<String>) -> Self {
+        Self { permits: Arc::new(Semaphore::new(names.len())), idle: Arc::new(Mutex::new(names)) }
     }
 
     /// Waits for a node that no other test uses.
@@ -78,12 +90,20 @@ impl Workers {
     }
 }
 
+/// A node that has just become ready keeps the taint for a moment, until the controllers take it away.
+fn is_new(node: &Node) -> bool {
+    let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
+    is_ready(node) && taints.iter().any(|taint| taint.key == "node.kubernetes.io/not-ready")
+}
+
+fn is_ready(node: &Node) -> bool {
+    let conditions = node.status.as_ref().and_then(|s| s.conditions.as_deref()).unwrap_or_default();
+    conditions.iter().any(|c| c.type_ == "Ready" && c.status == "True")
+}
+
 fn takes_any_pod(node: &Node) -> bool {
     let spec = node.spec.clone().unwrap_or_default();
-    let conditions = node.status.clone().unwrap_or_default().conditions.unwrap_or_default();
-    spec.taints.unwrap_or_default().is_empty()
-        && !spec.unschedulable.unwrap_or_default()
-        && conditions.iter().any(|c| c.type_ == "Ready" && c.status == "True")
+    spec.taints.unwrap_or_default().is_empty() && !spec.unschedulable.unwrap_or_default() && is_ready(node)
 }
 
 /// What a node has left when every Pod on it counts with its requests: milli-CPU and bytes.

@@ -150,6 +150,15 @@ impl World {
         )
     }
 
+    /// The same with these args of `ResizePreemption`.
+    pub fn config_with(&self, args: &serde_json::Value) -> String {
+        let mut args = args.clone();
+        args["apiVersion"] = json!("elbowroom.dev/v1alpha1");
+        args["kind"] = json!("ResizePreemptionArgs");
+        // JSON is YAML.
+        format!("{}  pluginConfig: {}\n", self.config(), json!([{"name": "ResizePreemption", "args": args}]))
+    }
+
     /// Writes a file of this test.
     ///
     /// # Errors

@@ -41,6 +41,13 @@ fn fault(one: &BudgetFacts, covered: usize) -> Option<Finding> {
         );
         let next_step = "look at kube-controller-manager if this lasts for more than seconds";
         (Id::BudgetBehind, Severity::Warning, message, next_step.to_owned())
+    } else if one.expected == 0 && budget.current_healthy > 0 {
+        let message = format!(
+            "budget {object} counts none of its Pods, for they have no controller with a scale, and so allows nothing, \
+             which keeps {pods}"
+        );
+        let next_step = "use minAvailable with a number, or give its Pods a controller with a scale";
+        (Id::BudgetNotComputed, Severity::Warning, message, next_step.to_owned())
     } else if one.expected > 0 && budget.desired_healthy >= one.expected {
         let demand = if one.demand.is_empty() { "its spec" } else { &one.demand };
         let message = format!(
@@ -152,6 +159,18 @@ mod tests {
     fn a_budget_that_cannot_be_computed_says_why() {
         let broken = BudgetFacts { sync_failed: Some("no scale".into()), ..budget("web", 0, 0) };
         assert!(found(&with(broken), Id::BudgetNotComputed)[0].message.ends_with("says: no scale"));
+    }
+
+    #[test]
+    fn a_budget_that_counts_none_of_its_pods_allows_nothing() {
+        // As the disruption controller says it of Pods without an owner, unless minAvailable is a number.
+        let mut unmanaged = budget("web", 0, 0);
+        unmanaged.budget.current_healthy = 3;
+        let one = the_one(&with(unmanaged.clone()), Id::BudgetNotComputed);
+        assert!(one.message.ends_with("which keeps 3 Pods"), "{}", one.message);
+        // Pods that came after the status was written are no proof.
+        unmanaged.budget.current_healthy = 0;
+        assert!(found(&with(unmanaged), Id::BudgetNotComputed).is_empty());
     }
 
     #[test]

@@ -5,14 +5,18 @@
 use super::{Facts, Finding, Id, Object, Severity};
 
 pub(super) fn find(facts: &Facts, findings: &mut Vec<Finding>) {
-    if let Some(rights) = &facts.rights {
-        findings.extend(rights.missing.iter().map(|right| Finding {
+    if let Some(rights) = facts.rights.as_ref().filter(|rights| !rights.missing.is_empty()) {
+        findings.push(Finding {
             id: Id::MissingRight,
             severity: Severity::Error,
-            objects: vec![Object::named("Right", right)],
-            message: format!("{} may not {right}, and elbowroom does not start without that", rights.of),
+            objects: rights.missing.iter().map(|right| Object::named("Right", right)).collect(),
+            message: format!(
+                "{} may not: {}; elbowroom does not start without that",
+                rights.of,
+                rights.missing.join(", ")
+            ),
             next_step: "apply deploy/2-rights.yaml, or grant it to the account that elbowroom runs as".into(),
-        }));
+        });
     }
     findings.extend(facts.unreadable.iter().map(|problem| Finding {
         id: Id::UnreadableObject,
@@ -32,19 +36,19 @@ pub(super) fn find(facts: &Facts, findings: &mut Vec<Finding>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{found, healthy};
+    use super::super::fixture::{found, healthy, the_one};
     use super::*;
     use crate::check::Rights;
 
     #[test]
-    fn each_missing_right_is_an_error_that_says_whose_it_is() {
+    fn missing_rights_are_an_error_that_says_whose_they_are() {
         let missing = vec!["create pods/eviction".to_owned(), "list nodes".to_owned()];
         let facts = Facts { rights: Some(Rights { of: "jane".into(), missing }), ..healthy() };
-        let findings = found(&facts, Id::MissingRight);
-        assert_eq!(findings.len(), 2);
-        assert_eq!(findings[0].severity, Severity::Error);
-        let expected = "jane may not create pods/eviction, and elbowroom does not start without that";
-        assert_eq!(findings[0].message, expected);
+        let one = the_one(&facts, Id::MissingRight);
+        assert_eq!((one.severity, one.objects.len()), (Severity::Error, 2));
+        let expected =
+            "jane may not: create pods/eviction, list nodes; elbowroom does not start without that";
+        assert_eq!(one.message, expected);
     }
 
     #[test]

@@ -33,7 +33,16 @@ impl Clients {
     /// `$KUBECONFIG` or `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and
     /// `NO_PROXY`.
     pub(super) async fn new(connection: &ClientConnection) -> Result<Self> {
-        let mut config = read_config(connection.kubeconfig.as_deref()).await?;
+        Ok(Self::in_context(connection, None).await?.0)
+    }
+
+    /// The same in the kubeconfig's context of that name, and the namespace that the context is about.
+    pub(super) async fn in_context(
+        connection: &ClientConnection,
+        context: Option<&str>,
+    ) -> Result<(Self, String)> {
+        let mut config = read_config(connection.kubeconfig.as_deref(), context).await?;
+        let namespace = config.default_namespace.clone();
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         let agent = HeaderValue::from_static(concat!("elbowroom/", env!("CARGO_PKG_VERSION")));
         config.headers.push((header::USER_AGENT, agent));
@@ -45,7 +54,7 @@ impl Clients {
         let reads = client(config.clone())?;
         config.default_retry = false;
         let writes = client(config)?;
-        Ok(Self { reads, writes, url })
+        Ok((Self { reads, writes, url }, namespace))
     }
 
     /// The same client for both, for tests.
@@ -89,18 +98,21 @@ impl Clients {
     }
 }
 
-async fn read_config(path: Option<&str>) -> Result<Config> {
-    let options = KubeConfigOptions::default();
+async fn read_config(path: Option<&str>, context: Option<&str>) -> Result<Config> {
+    let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     if let Some(path) = path {
         let named = || format!("cannot use the kubeconfig {path}");
         let kubeconfig = Kubeconfig::read_from(path).map_err(without_excerpt).with_context(named)?;
         let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
         return config.map_err(without_excerpt).with_context(named);
     }
-    if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
+    if context.is_none() && std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
         return Config::incluster().context("cannot use the service account of this Pod");
     }
     let config = Config::from_kubeconfig(&options).await;
+    if let Some(context) = context {
+        return config.map_err(without_excerpt).with_context(|| format!("cannot use the context {context}"));
+    }
     config.map_err(without_excerpt).context(
         "no cluster: neither --kubeconfig, a service account, $KUBECONFIG nor ~/.kube/config can be used",
     )

@@ -7,6 +7,7 @@ mod calls;
 mod client;
 mod engine_loop;
 mod events;
+mod reader;
 mod reload;
 mod report;
 mod rights;
@@ -14,5 +15,6 @@ mod start;
 mod survey;
 mod watch;
 
+pub use reader::Reader;
 pub use start::run;
 pub use survey::{Survey, survey};

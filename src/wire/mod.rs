@@ -18,5 +18,5 @@ pub use budget::Budget;
 pub use convert::{Converter, Unreadable};
 pub use namespace::Namespace;
 pub use node::Node;
-pub use pod::Pod;
+pub use pod::{AboveLimit, Pod, Wish};
 pub use priority_class::PriorityClass;

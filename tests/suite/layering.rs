@@ -49,6 +49,11 @@ const LAYERS: &[Layer] = &[
             "thiserror",
         ],
     },
+    Layer {
+        name: "inspect",
+        layers: &["model", "cluster", "scheduling", "resize", "engine", "config", "wire"],
+        crates: &["jiff", "k8s_openapi", "kube", "serde", "serde_json", "serde_yaml", "thiserror"],
+    },
 ];
 
 /// Crates that a layer would have to be granted.

@@ -3,7 +3,9 @@
 
 mod command_line;
 mod documentation;
+mod field_cases;
 mod footprints;
+mod inspect;
 mod layering;
 mod metrics;
 mod placing;

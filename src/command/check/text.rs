@@ -10,6 +10,8 @@ use std::fmt::Write;
 const SHOWN: usize = 5;
 /// Names in a heading.
 const NAMES: usize = 4;
+/// Columns of a line, long words aside.
+const WIDTH: usize = 100;
 
 /// The whole page.
 pub fn render(survey: &Survey, report: &Report) -> String {
@@ -29,7 +31,9 @@ pub fn render(survey: &Survey, report: &Report) -> String {
     ];
     let _ = writeln!(page, "{}", counts.join(", "));
     if let Some(rights) = &facts.rights {
-        let _ = writeln!(page, "rights of {}", rights.of);
+        let account = rights.of.starts_with("system:serviceaccount:");
+        let hint = if account { "" } else { "; --as asks for those of another account" };
+        let _ = writeln!(page, "rights of {}{hint}", rights.of);
     }
     for severity in Severity::ALL {
         let found: Vec<&Finding> =
@@ -40,8 +44,8 @@ pub fn render(survey: &Survey, report: &Report) -> String {
         for rule in found.chunk_by(|a, b| a.id == b.id) {
             for finding in rule.iter().take(SHOWN) {
                 let _ = writeln!(page, "  {}{}", finding.id.as_str(), names(&finding.objects));
-                let _ = writeln!(page, "    {}", finding.message);
-                let _ = writeln!(page, "    -> {}", finding.next_step);
+                page.push_str(&wrapped("    ", &finding.message));
+                page.push_str(&wrapped("    -> ", &finding.next_step));
             }
             if let Some(more) = rule.len().checked_sub(SHOWN).filter(|more| *more > 0) {
                 let id = rule.first().map_or("", |finding| finding.id.as_str());
@@ -58,6 +62,26 @@ pub fn render(survey: &Survey, report: &Report) -> String {
 
 fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The words in lines that stand below each other after the lead.
+fn wrapped(lead: &str, text: &str) -> String {
+    let mut lines = String::from(lead);
+    let mut column = lead.len();
+    for (at, word) in text.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if at > 0 && column + 1 + length > WIDTH {
+            let _ = write!(lines, "\n{:1$}", "", lead.len());
+            column = lead.len();
+        } else if at > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines.push('\n');
+    lines
 }
 
 /// `  Node n1, n2 and 3 more`.
@@ -90,8 +114,8 @@ mod tests {
 
     #[test]
     fn a_healthy_cluster_is_a_few_lines() {
-        let expected = "https://api (v1.37.2)\n0 nodes, 0 Pods, 0 budgets, 0 priority classes\nrights of jane\n\n\
-                        0 errors, 0 warnings, 0 notes\n";
+        let expected = "https://api (v1.37.2)\n0 nodes, 0 Pods, 0 budgets, 0 priority classes\nrights of jane; \
+                        --as asks for those of another account\n\n0 errors, 0 warnings, 0 notes\n";
         assert_eq!(page(vec![]), expected);
     }
 
@@ -104,6 +128,16 @@ mod tests {
         assert!(text.contains("\nERROR\n  missing-right  Node x\n    found.\n    -> mend it\n"), "{text}");
         assert!(text.contains("\nWARNING\n  node-not-ready  Node a, b, c, d and 2 more\n"), "{text}");
         assert!(text.ends_with("\n1 error, 1 warning, 0 notes\n"), "{text}");
+    }
+
+    #[test]
+    fn a_long_sentence_is_broken_between_words_and_stays_below_its_lead() {
+        let text = wrapped("    -> ", &"word ".repeat(30));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("    -> word word") && lines[0].len() <= WIDTH, "{text}");
+        assert!(lines[1].starts_with("       word word"), "{text}");
+        assert_eq!(text.split_whitespace().count(), 31);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The engine in a simulated cluster.
 
 mod faults;
+mod field_cases;
 mod golden;
 mod properties;
 mod scenarios;
