@@ -232,8 +232,8 @@ impl Work {
         });
         for pod in growing {
             let said = condition(&pod, PENDING);
-            let name = pod.metadata.name.as_deref().unwrap_or_default();
-            if said.is_some() && lock(&self.shared).stalled.contains(name) {
+            let pod_name = pod.metadata.name.as_deref().unwrap_or_default();
+            if said.is_some() && lock(&self.shared).stalled.contains(pod_name) {
                 continue;
             }
             if settled(&pod) {
