@@ -31,8 +31,11 @@ impl World {
         ensure!(output.status.success(), "kubectl: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout)?;
         let text = text.replace(&self.profile, "elbowroom").replace(&format!("{}-", self.namespace), "");
-        let text = text.replace(&format!("{}/", self.namespace), "default/").replace(suffix, "");
-        Ok(without_times(&sections(&text)))
+        let text = text.replace(&self.namespace, "default").replace(suffix, "");
+        // What is tried again is told again; how often is a matter of time.
+        let mut lines: Vec<_> = without_times(&sections(&text)).lines().map(str::to_owned).collect();
+        lines.dedup();
+        Ok(lines.join("\n") + "\n")
     }
 }
 

@@ -128,7 +128,7 @@ impl Scene {
         let wanted = if self.reason == "LimitReached" { 1000 } else { 800 };
         let web = world.resize(&self.web(), wanted).await?;
         if room {
-            world.kubelet.report(&web, "True", "not tried yet").await?;
+            world.kubelet.report(&web, "True", "").await?;
         }
         world.deferred(&self.web()).await?;
         match self.reason {
@@ -146,19 +146,18 @@ impl Scene {
 
     /// Waits until the page is as it should be, and compares it when it is not.
     async fn check(&self, world: &World) -> Result<()> {
-        let (web, end) = (self.web(), Instant::now() + LATE);
+        let web = self.web();
         if self.reason == "KubeletDisagrees" {
             let pod = world.says(&web, "True", "WaitingForKubelet").await?;
             let words = "Node didn't have enough resource: cpu, requested: 800, used: 300, capacity: 1000";
             world.kubelet.report(&pod, "True", words).await?;
         }
         world.says(&web, self.status, self.reason).await?;
-        let file = format!("describe/{}.txt", self.reason);
+        let (file, end) = (format!("describe/{}.txt", self.reason), Instant::now() + LATE);
         let updates = std::env::var_os("E2E_UPDATE").is_some();
         loop {
             // Nothing tells when the last event has come, but that it has not yet.
-            let pause =
-                if updates && self.status == "True" && self.reason != "Preempting" { LATE } else { PAUSE };
+            let pause = if updates && self.reason != "Preempting" { LATE } else { PAUSE };
             tokio::time::sleep(pause).await;
             let page = world.kubectl_describe(&web, &self.suffix()).await?;
             let compared = golden(&file, &page);
