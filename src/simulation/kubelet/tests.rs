@@ -350,7 +350,7 @@ fn a_pod_whose_image_is_pulled_stays_pending() {
 #[test]
 fn a_passive_kubelet_says_what_the_scenario_says() {
     let report = "{at: 1s, report: {pod: p, status: {conditions: [{type: PodResizePending, status: \"True\", \
-                  reason: Deferred, message: no}]}}}";
+                  reason: Deferred, message: full}]}}}";
     let withdraw =
         "{at: 3s, report: {pod: p, withdraw: [PodResizePending], status: {observedGeneration: 7}}}";
     let passive = "{name: n1, annotations: {simulation.elbowroom.dev/kubelet: passive}}";
