@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use futures::StreamExt as _;
+use k8s_openapi::jiff::Timestamp;
 
 use compare::table::{Row, table};
 use compare::{Case, Contender, files, id, play};
@@ -59,9 +60,12 @@ async fn run(filter: Vec<String>) -> Result<ExitCode> {
         rows = rows(&suite, &cases) => Ok(rows),
         _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
     };
+    let version = suite.client.apiserver_version().await;
     let left = suite.finish(outcome.is_err()).await;
-    let rows = outcome?;
+    let (rows, version) = (outcome?, version?.git_version);
 
+    let (today, ours) = (Timestamp::now().strftime("%Y-%m-%d"), env!("CARGO_PKG_VERSION"));
+    print(&format!("{today}, Kubernetes and kube-scheduler {version}, elbowroom {ours}.\n\n"));
     print(&table(&rows));
     left_out.iter().for_each(|why| print(&format!("Not played: {why}.\n")));
     print(&format!("\n{} plays in {:.0} s.\n", rows.len(), begun.elapsed().as_secs_f64()));

@@ -56,6 +56,12 @@ impl<'a> Stage<'a> {
             let started = |pod: &Pod| pod.status.as_ref().is_some_and(|s| s.start_time.is_some());
             world.wait(name(pod)?, "has started", started).await?;
         }
+        // Its Pods were there before it became so.
+        for node in of("Node").filter(|node| !is_ready(node)) {
+            let node = stage.node_name(name(node)?);
+            world.set_ready(&node, false).await?;
+            stage.learn(&node).await?;
+        }
         for budget in of("PodDisruptionBudget") {
             stage.budget(budget).await?;
         }
@@ -81,9 +87,9 @@ impl<'a> Stage<'a> {
     }
 
     async fn node(&self, manifest: &Value) -> Result<()> {
-        let mut patch = json!({"spec": manifest["spec"], "status": manifest["status"]});
+        let mut patch = json!({"spec": manifest["spec"]});
         let allocatable = manifest.pointer("/status/allocatable").context("a Node without allocatable")?;
-        patch["status"]["capacity"] = allocatable.clone();
+        patch["status"] = json!({"allocatable": allocatable, "capacity": allocatable});
         patch["metadata"] = json!({"labels": manifest.pointer("/metadata/labels")});
         prune(&mut patch);
         let judges = annotation(manifest, KUBELET) != Some("passive");
@@ -246,6 +252,12 @@ impl<'a> Stage<'a> {
 /// `metadata.name`.
 fn name(manifest: &Value) -> Result<&str> {
     manifest.pointer("/metadata/name").and_then(Value::as_str).context("an object without a name")
+}
+
+/// Whether a Node of the file is ready; it is if nothing else is said.
+fn is_ready(node: &Value) -> bool {
+    let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
+    conditions.into_iter().flatten().all(|one| one["type"] != "Ready" || one["status"] == "True")
 }
 
 fn annotation<'a>(manifest: &'a Value, key: &str) -> Option<&'a str> {

@@ -77,7 +77,7 @@ impl Row<'_> {
 }
 
 fn joined(parts: &[String]) -> String {
-    if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
+    if parts.is_empty() { "–".to_owned() } else { parts.join("; ") }
 }
 
 /// The table, and a line that adds it up.

@@ -145,13 +145,11 @@ pub fn allocation(pod: &Pod, started_at: &str) -> Value {
             })
         })
         .collect();
-    let mut status = json!({
+    // Of the Pod as a whole, overhead included, as a kubelet writes it.
+    let whole: BTreeMap<_, _> =
+        desired(pod).into_iter().map(|(name, amount)| (name, format!("{amount}m"))).collect();
+    json!({
         "observedGeneration": pod.metadata.generation, "containerStatuses": statuses,
-    });
-    // Of the Pod as a whole only where that is the same as of its container.
-    if let [container] = containers {
-        status["allocatedResources"] = json!(requests(container));
-        status["resources"] = json!({"requests": requests(container)});
-    }
-    status
+        "allocatedResources": whole, "resources": {"requests": whole},
+    })
 }

@@ -12,7 +12,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 use kube::api::{EvictParams, PostParams};
 use serde_json::{Value, json};
 
-use crate::harness::{PodSpec, Priority, Proxy, SimulatedNode, World, condition, golden};
+use crate::harness::{PodSpec, Priority, Proxy, SimulatedNode, World, golden};
 
 use Priority::{High, HighNever, Low};
 
@@ -128,17 +128,11 @@ impl Scene {
         let wanted = if self.reason == "LimitReached" { 1000 } else { 800 };
         let web = world.resize(&self.web(), wanted).await?;
         if room {
-            world.kubelet.report(&web, "True", "not tried yet").await?;
+            world.kubelet.report(&web, "True", "").await?;
         }
         world.deferred(&self.web()).await?;
         match self.reason {
-            "NodeNotReady" => {
-                world.set_ready(&node, false).await?;
-                // The node lifecycle controller tells its Pods.
-                let unready =
-                    |pod: &_| condition(pod, "Ready").is_some_and(|condition| condition.status == "False");
-                world.wait(&self.web(), "is not Ready", unready).await?;
-            }
+            "NodeNotReady" => world.set_ready(&node, false).await?,
             "ExceedsNode" => {
                 world.change_node_status(&node, json!({"allocatable": {"cpu": "700m"}})).await?;
             }
@@ -152,19 +146,18 @@ impl Scene {
 
     /// Waits until the page is as it should be, and compares it when it is not.
     async fn check(&self, world: &World) -> Result<()> {
-        let (web, end) = (self.web(), Instant::now() + LATE);
+        let web = self.web();
         if self.reason == "KubeletDisagrees" {
             let pod = world.says(&web, "True", "WaitingForKubelet").await?;
             let words = "Node didn't have enough resource: cpu, requested: 800, used: 300, capacity: 1000";
             world.kubelet.report(&pod, "True", words).await?;
         }
         world.says(&web, self.status, self.reason).await?;
-        let file = format!("describe/{}.txt", self.reason);
+        let (file, end) = (format!("describe/{}.txt", self.reason), Instant::now() + LATE);
         let updates = std::env::var_os("E2E_UPDATE").is_some();
         loop {
             // Nothing tells when the last event has come, but that it has not yet.
-            let pause =
-                if updates && self.status == "True" && self.reason != "Preempting" { LATE } else { PAUSE };
+            let pause = if updates && self.reason != "Preempting" { LATE } else { PAUSE };
             tokio::time::sleep(pause).await;
             let page = world.kubectl_describe(&web, &self.suffix()).await?;
             let compared = golden(&file, &page);
@@ -178,7 +171,7 @@ impl Scene {
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Each reason can be read, with what blocks and what to do about it, in what kubectl prints.
-pub async fn pod_says_why_for_each_reason(world: &World) -> Result<()> {
+pub async fn reasons_are_told(world: &World) -> Result<()> {
     let set = SCENES.iter().map(|scene| scene.set(world));
     futures::future::try_join_all(set).await?;
     let proxy = Proxy::start(&world.suite.kubeconfig(None, None)?).await?;

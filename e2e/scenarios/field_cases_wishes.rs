@@ -1,6 +1,8 @@
 //! Field cases about what a wish counts for and when it ends, on the real API server. `docs/field-cases.md` says what
 //! each is about.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
@@ -224,6 +226,17 @@ pub async fn c53_a_resize_that_a_quota_refuses_claims_nothing(world: &World) -> 
     world.run(PodSpec::new("r", High).cpu(200).on(&node)).await?;
     world.run(PodSpec::new("others", High).cpu(400).on(&node)).await?;
     let scheduler = world.scheduler().await?;
+    // The quota counts Pods that came before it was known only once its controller has looked.
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        let status = quotas.get("high").await?.status.unwrap_or_default();
+        let used = status.used.and_then(|used| used.get("requests.cpu").map(|amount| amount.0.clone()));
+        if used.as_deref() == Some("600m") {
+            break;
+        }
+        ensure!(Instant::now() < end, "the quota counts {used:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     let refused = world.resize("r", 300).await;
     let code = refused.err().and_then(|error| match error.downcast_ref::<kube::Error>() {
         Some(kube::Error::Api(status)) => Some(status.code),

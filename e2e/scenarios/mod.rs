@@ -52,7 +52,7 @@ pub fn all() -> Vec<Scenario> {
             after_each_write,
         },
         compare(3)::{kube_scheduler_and_elbowroom_play_the_same_case},
-        describe(3)::{pod_says_why_for_each_reason},
+        describe(3)::{reasons_are_told},
         stories(3)::{a_important_pod_grows_on_a_full_node, b_exactly_enough_leaves_and_only_there},
         golden_kubelet(4)::{
             r_restart_adds_no_victim,

@@ -23,7 +23,7 @@ fn c_a_growing_pod_needs_no_further_pod_slot() {
     // Upstream deletes the low Pod.
     let end = play("c");
     assert_eq!(end.evicted(), [""; 0]);
-    assert_eq!(end.allocated("p", "cpu"), "300m");
+    assert_eq!(end.reason("p"), "WaitingForKubelet");
 }
 
 #[test]
