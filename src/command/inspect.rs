@@ -26,9 +26,9 @@ pub(super) struct InspectArguments {
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// Dumps of `kubectl get pods,nodes,pdb,ns -A -o yaml` (or json) instead of a cluster; `-` is standard
-    /// input.
-    #[arg(short, long = "filename", value_name = "FILE", num_args = 1..)]
+    /// A dump of `kubectl get pods,nodes,pdb,ns -A -o yaml` (or json) instead of a cluster; `-` is standard
+    /// input. Several dumps count together: give it again.
+    #[arg(short, long = "filename", value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// A KubeSchedulerConfiguration with the policy to apply; without it the default policy for Pods with

@@ -13,6 +13,8 @@ pub const WIDTH: usize = 100;
 const INDENT: usize = 12;
 /// Characters of a condition's sentence.
 const SENTENCE: usize = 320;
+/// Beyond this the node's name has a line of its own above the table.
+const LONGEST_HEAD: usize = 18;
 /// Victims that are listed one by one.
 const VICTIMS: usize = 6;
 /// Groups of neighbours.
@@ -179,7 +181,11 @@ fn group(one: &Group) -> String {
 fn room(page: &mut Page, lines: &[RoomLine], node: &str) {
     let head =
         ["allocatable", "others hold", "leaving", "taken before", "left for it", "asks for", "short of"];
-    let first = format!("Room on {node}");
+    let mut first = format!("Room on {node}");
+    if first.len() > LONGEST_HEAD {
+        page.line(&first);
+        first.clear();
+    }
     let names = lines.iter().map(|line| line.resource.len() + 2).chain([first.len()]);
     let width = names.max().unwrap_or_default();
     let cells = |line: &RoomLine| {
