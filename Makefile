@@ -1,6 +1,7 @@
 # The single door: everything that people do here is a target.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+PLUGIN_DIR ?= $(HOME)/.local/bin
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -29,6 +30,10 @@ e2e: control-plane ## Tests against a real API server: its own, or the one in KU
 golden: ## Make the golden files again with Go's own code
 	cd e2e/golden && go run . ../../tests/golden
 
+plugin: build ## Link the release binary as a kubectl plugin, in ~/.local/bin or PLUGIN_DIR
+	mkdir -p $(PLUGIN_DIR)
+	ln -sf $(CURDIR)/target/release/elbowroom $(PLUGIN_DIR)/kubectl-elbowroom
+
 bench: control-plane build ## Measure beside kube-scheduler, in one sitting
 	e2e/bench
 
@@ -41,4 +46,4 @@ image: ## Build the container image (needs a Docker engine)
 kind: ## The same end-to-end tests on kind (needs a Docker engine and kind)
 	e2e/kind/run
 
-.PHONY: help demo build test lint unit control-plane e2e golden bench deny image kind
+.PHONY: help demo build test lint unit control-plane e2e golden plugin bench deny image kind

@@ -5,6 +5,7 @@
 //! `ELBOWROOM_BIN` names another program to test. Every test has its own namespace, nodes and schedulerName,
 //! so that tests run side by side and with whatever else is in the cluster, and leaves nothing behind.
 
+mod compare;
 mod harness;
 mod scenarios;
 

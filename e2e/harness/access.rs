@@ -10,6 +10,8 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use kube::config::Kubeconfig;
 use serde_json::json;
 
+use super::world::World;
+
 /// A rule of the ClusterRole, as `deploy/` writes it.
 pub type Rule = PolicyRule;
 
@@ -120,4 +122,30 @@ pub fn kubeconfig(admin: &Kubeconfig, token: &str, server: Option<&str>) -> Resu
         "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": "e2e"}}],
     });
     Ok(serde_json::to_string_pretty(&file)?)
+}
+
+impl World {
+    /// A service account of the test's namespace with these rules in the whole cluster; returns a kubeconfig for it.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn account(&self, account: &str, rules: Vec<Rule>) -> Result<String> {
+        let name = format!("{}-{account}", self.namespace);
+        let metadata = json!({"name": name, "labels": self.suite.labels()});
+        let role = json!({"metadata": metadata, "rules": rules});
+        let binding = json!({
+            "metadata": metadata,
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": self.namespace}],
+        });
+        let create = PostParams::default();
+        let object: ServiceAccount = serde_json::from_value(json!({"metadata": {"name": account}}))?;
+        self.api().create(&create, &object).await?;
+        self.remember(format!("/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}"));
+        self.all().create(&create, &serde_json::from_value::<ClusterRole>(role)?).await?;
+        self.remember(format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}"));
+        self.all().create(&create, &serde_json::from_value::<ClusterRoleBinding>(binding)?).await?;
+        let token = token(&self.suite.client, &self.namespace, account).await?;
+        self.suite.kubeconfig(Some(&token), None)
+    }
 }

@@ -56,7 +56,7 @@ impl ControlPlane {
         let directory = tempfile::Builder::new().prefix("elbowroom-e2e-").tempdir()?;
         let own = Own { name, directory, port: free_ports(PORTS)? };
         let owner = std::process::id().to_string();
-        own.cluster(&[&["up", "--owner", &owner], options].concat())?;
+        own.cluster(&[&["up", "--audit", "--owner", &owner], options].concat())?;
         let kubeconfig = Kubeconfig::read_from(own.directory.path().join("kubeconfig"))?;
         Ok(Self { kubeconfig, own: Some(own) })
     }
@@ -95,6 +95,11 @@ impl ControlPlane {
     pub fn log(&self, component: &str) -> Result<PathBuf> {
         let own = self.own.as_ref().context("not our control plane")?;
         Ok(own.directory.path().join(format!("{component}.log")))
+    }
+
+    /// Where it writes down who has written what; `None` for a cluster that is not ours.
+    pub fn audit_log(&self) -> Option<PathBuf> {
+        Some(self.own.as_ref()?.directory.path().join("audit.log"))
     }
 
     /// Whether it is one without kubelets, in which kube-scheduler runs.
@@ -197,6 +202,19 @@ impl Own {
 
 fn script(name: &str) -> Command {
     Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/control-plane").join(name))
+}
+
+/// One of the programs that `control-plane/build` makes.
+///
+/// # Errors
+/// When it cannot be built.
+pub fn program(name: &str) -> Result<PathBuf> {
+    // The script says where the programs are; once the control plane is up there is nothing to build.
+    let output = script("build").output().context("control-plane/build")?;
+    ensure!(output.status.success(), "control-plane/build: {}", String::from_utf8_lossy(&output.stderr));
+    let program = Path::new(String::from_utf8(output.stdout)?.trim()).join(name);
+    ensure!(program.is_file(), "there is no program {}", program.display());
+    Ok(program)
 }
 
 fn ensure_success(mut command: Command, what: &str) -> Result<()> {

@@ -1,6 +1,5 @@
-//! A stand-in for the kubelet on Node objects that have none: it starts Pods, judges resizes of CPU as a
-//! kubelet does (the others at what they hold), and takes away Pods that are asked to go. It knows nothing of
-//! elbowroom.
+//! A stand-in for the kubelet on Node objects that have none: it starts Pods, judges resizes as a kubelet does
+//! (the others at what they hold), and takes away Pods that are asked to go. It knows nothing of elbowroom.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -8,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, Preconditions};
@@ -17,8 +16,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::PENDING;
+use super::judgement::{self, Milli, allocation, settled};
 use super::observe::{Observer, Seen, lock};
-use super::pods::{allocated_cpu, condition, desired_cpu, is_leaving, node_of};
+use super::pods::{condition, is_leaving, node_of};
 
 /// A node that this kubelet stands for.
 #[derive(Debug, Clone)]
@@ -37,15 +37,21 @@ pub struct SimulatedKubelet {
     task: JoinHandle<()>,
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Shared {
     nodes: BTreeMap<String, SimulatedNode>,
+    /// The objects, of those nodes whose resources and labels count.
+    objects: BTreeMap<String, Node>,
     /// Pods that ignore their end until they are let go.
     held: BTreeSet<String>,
     /// How long every Pod takes to end.
     exit: Duration,
     /// Pods whose resize is not tried until it is let through.
     stalled: BTreeSet<String>,
+    /// How long single Pods take instead.
+    exits: BTreeMap<String, Duration>,
+    /// What a Pod's status says from its start on, other than that it runs.
+    starts: BTreeMap<String, Value>,
 }
 
 impl Drop for SimulatedKubelet {
@@ -80,6 +86,24 @@ impl SimulatedKubelet {
         lock(&self.shared).nodes.remove(name);
     }
 
+    /// From now on the node is judged by this object: all that is allocatable there and its labels; nothing
+    /// happens there while it is not Ready.
+    pub fn learn(&self, node: Node) {
+        let name = node.metadata.name.clone().unwrap_or_default();
+        lock(&self.shared).objects.insert(name, node);
+    }
+
+    /// That Pod starts with these fields of its status in place of what a running Pod has, and conditions in
+    /// place of those of the same type.
+    pub fn starts_as(&self, pod: &str, status: Value) {
+        lock(&self.shared).starts.insert(pod.to_owned(), status);
+    }
+
+    /// That Pod takes so long to end.
+    pub fn exit_takes(&self, pod: &str, time: Duration) {
+        lock(&self.shared).exits.insert(pod.to_owned(), time);
+    }
+
     /// That Pod does not end until it is let go.
     pub fn hold(&self, pod: &str) {
         lock(&self.shared).held.insert(pod.to_owned());
@@ -102,7 +126,9 @@ impl SimulatedKubelet {
 
     /// How long Pods take to end from now on.
     pub fn exits_take(&self, time: Duration) {
-        lock(&self.shared).exit = time;
+        let mut shared = lock(&self.shared);
+        shared.exit = time;
+        shared.exits.clear();
     }
 
     /// Says about a resize what a test wants to be said.
@@ -114,6 +140,15 @@ impl SimulatedKubelet {
         patch(&pods, pod, json!({"conditions": [pending(pod, status, message)]})).await?;
         Ok(())
     }
+
+    /// Writes a part of a Pod's status, a strategic merge patch, as a kubelet that the test plays itself.
+    ///
+    /// # Errors
+    /// When the API server refuses.
+    pub async fn write(&self, pod: &Pod, status: Value) -> Result<()> {
+        patch(&Api::namespaced(self.client.clone(), &self.namespace), pod, status).await?;
+        Ok(())
+    }
 }
 
 struct Work {
@@ -121,7 +156,7 @@ struct Work {
     pods: Api<Pod>,
     shared: Arc<Mutex<Shared>>,
     seen: Arc<Mutex<Seen>>,
-    /// When Pods that are leaving are to be gone, by UID.
+    /// Since when Pods are leaving, by UID.
     ends: BTreeMap<String, Instant>,
     beat: Option<Instant>,
 }
@@ -129,14 +164,11 @@ struct Work {
 impl Work {
     async fn run(mut self, mut changes: watch::Receiver<u64>) {
         loop {
-            let (nodes, exit, held) = {
-                let shared = lock(&self.shared);
-                (shared.nodes.clone(), shared.exit, shared.held.clone())
-            };
-            self.heartbeat(&nodes).await;
-            for (name, node) in &nodes {
+            let known = lock(&self.shared).clone();
+            self.heartbeat(&known.nodes).await;
+            for (name, node) in &known.nodes {
                 // A failed write is done again in the next round, as a kubelet would.
-                let _ = self.sync(name, node, exit, &held).await;
+                let _ = self.sync(name, node, &known).await;
             }
             let _ = tokio::time::timeout(Duration::from_millis(50), changes.changed()).await;
         }
@@ -164,66 +196,70 @@ impl Work {
         }
     }
 
-    async fn sync(
-        &mut self,
-        name: &str,
-        node: &SimulatedNode,
-        exit: Duration,
-        held: &BTreeSet<String>,
-    ) -> Result<()> {
+    async fn sync(&mut self, name: &str, node: &SimulatedNode, known: &Shared) -> Result<()> {
+        if known.objects.get(name).is_some_and(|node| !is_ready(node)) {
+            return Ok(());
+        }
         for pod in self.here(name) {
             let (Some(uid), Some(pod_name)) = (pod.metadata.uid.clone(), pod.metadata.name.clone()) else {
                 continue;
             };
             if is_leaving(&pod) {
-                let end = *self.ends.entry(uid.clone()).or_insert_with(|| Instant::now() + exit);
-                if Instant::now() >= end && !held.contains(&pod_name) {
+                let exit = known.exits.get(&pod_name).copied().unwrap_or(known.exit);
+                let begun = *self.ends.entry(uid.clone()).or_insert_with(Instant::now);
+                if begun.elapsed() >= exit && !known.held.contains(&pod_name) {
                     let same = Preconditions { uid: Some(uid), ..Preconditions::default() };
                     let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
                     self.pods.delete(&pod_name, &now.preconditions(same)).await?;
                 }
-            } else if pod.status.as_ref().is_none_or(|s| s.start_time.is_none()) {
-                self.write(&pod, running(&pod)).await?;
+            } else if !has_started(&pod) {
+                self.write(&pod, running(&pod, known.starts.get(&pod_name))).await?;
             }
         }
-        if node.judges { self.judge(name, node).await } else { Ok(()) }
+        if node.judges { self.judge(name, node, known.objects.get(name)).await } else { Ok(()) }
     }
 
     /// Tries every resize: higher priority first, then the one that waits longest.
-    async fn judge(&mut self, name: &str, node: &SimulatedNode) -> Result<()> {
+    async fn judge(&mut self, name: &str, node: &SimulatedNode, object: Option<&Node>) -> Result<()> {
+        let capacity =
+            object.map_or_else(|| Milli::from([("cpu".to_owned(), node.cpu)]), judgement::capacity);
         let mut growing = self.here(name);
-        growing.retain(|pod| !is_leaving(pod) && allocated_cpu(pod) != 0);
+        growing.retain(|pod| !is_leaving(pod) && has_started(pod));
         growing.sort_by_key(|pod| {
             let since =
                 condition(pod, PENDING).and_then(|c| c.last_transition_time.as_ref()).map(|time| time.0);
             (std::cmp::Reverse(pod.spec.as_ref().and_then(|s| s.priority)), since.is_none(), since)
         });
         for pod in growing {
-            let (desired, allocated) = (desired_cpu(&pod), allocated_cpu(&pod));
-            let others = self.here(name).into_iter().filter(|other| other.metadata.uid != pod.metadata.uid);
-            let used: i64 = others.map(|other| allocated_cpu(&other)).sum();
             let said = condition(&pod, PENDING);
-            let name = pod.metadata.name.as_deref().unwrap_or_default();
-            if said.is_some() && lock(&self.shared).stalled.contains(name) {
+            let pod_name = pod.metadata.name.as_deref().unwrap_or_default();
+            if said.is_some() && lock(&self.shared).stalled.contains(pod_name) {
                 continue;
             }
-            if desired == allocated {
+            if settled(&pod) {
                 if said.is_some() {
                     self.write(&pod, json!({"conditions": [{"$patch": "delete", "type": PENDING}]})).await?;
                 }
-            } else if used + desired <= node.cpu {
-                self.write(&pod, granted(&pod)).await?;
-            } else if said.is_none_or(|c| c.observed_generation != pod.metadata.generation) {
-                let capacity = node.cpu;
-                let message = format!(
-                    "Node didn't have enough resource: cpu, requested: {desired}, used: {used}, \
-                     capacity: {capacity}"
-                );
-                let status = json!({
-                    "observedGeneration": pod.metadata.generation,
-                    "conditions": [pending(&pod, "True", &message)],
-                });
-                self.write(&pod, status).await?;
+                continue;
+            }
+            let mut used = Milli::new();
+            for other in self.here(name) {
+                if other.metadata.uid != pod.metadata.uid {
+                    judgement::held(&other)
+                        .into_iter()
+                        .for_each(|(name, n)| *used.entry(name).or_default() += n);
+                }
+            }
+            match judgement::refusal(object, &capacity, &used, &pod) {
+                None => self.write(&pod, granted(&pod)).await?,
+                Some(message) if said.is_none_or(|c| c.observed_generation != pod.metadata.generation) => {
+                    let status = json!({
+                        "observedGeneration": pod.metadata.generation,
+                        "conditions": [pending(&pod, "True", &message)],
+                    });
+                    self.write(&pod, status).await?;
+                }
+                Some(_) => {}
             }
         }
         Ok(())
@@ -254,37 +290,37 @@ fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// What the requests of the spec look like once they are allocated.
-fn allocation(pod: &Pod) -> Value {
-    let container = pod.spec.as_ref().and_then(|s| s.containers.first());
-    let requests = json!(
-        container.and_then(|c| c.resources.as_ref()).and_then(|r| r.requests.clone()).unwrap_or_default()
-    );
-    json!({
-        "observedGeneration": pod.metadata.generation,
-        "allocatedResources": requests,
-        "resources": {"requests": requests},
-        "containerStatuses": [{
-            "name": "c", "image": container.and_then(|c| c.image.as_deref()), "imageID": "",
-            "restartCount": 0,
-            "ready": true, "started": true, "state": {"running": {"startedAt": now()}},
-            "allocatedResources": requests, "resources": {"requests": requests},
-        }],
-    })
+fn has_started(pod: &Pod) -> bool {
+    pod.status.as_ref().is_some_and(|s| s.start_time.is_some())
 }
 
-fn running(pod: &Pod) -> Value {
-    let mut status = allocation(pod);
+fn is_ready(node: &Node) -> bool {
+    let conditions = node.status.as_ref().and_then(|s| s.conditions.as_deref()).unwrap_or_default();
+    conditions.iter().any(|c| c.type_ == "Ready" && c.status == "True")
+}
+
+fn running(pod: &Pod, other: Option<&Value>) -> Value {
+    let mut status = allocation(pod, &now());
     status["phase"] = json!("Running");
     status["startTime"] = json!(now());
     let types = ["PodScheduled", "Initialized", "ContainersReady", "Ready"];
-    status["conditions"] =
+    let mut conditions: Vec<_> =
         types.iter().map(|t| json!({"type": t, "status": "True", "lastTransitionTime": now()})).collect();
+    for (field, value) in other.and_then(Value::as_object).into_iter().flatten() {
+        if field == "conditions" {
+            let given = value.as_array().cloned().unwrap_or_default();
+            conditions.retain(|one| given.iter().all(|other| other["type"] != one["type"]));
+            conditions.extend(given);
+        } else {
+            status[field] = value.clone();
+        }
+    }
+    status["conditions"] = json!(conditions);
     status
 }
 
 fn granted(pod: &Pod) -> Value {
-    let mut status = allocation(pod);
+    let mut status = allocation(pod, &now());
     status["conditions"] = json!([{"$patch": "delete", "type": PENDING}]);
     status
 }

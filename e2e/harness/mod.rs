@@ -4,7 +4,9 @@
 mod access;
 mod cgroup;
 mod control_plane;
+mod describe;
 mod expect;
+mod judgement;
 mod kubelet;
 mod nodes;
 mod observe;
@@ -18,12 +20,16 @@ mod world;
 
 pub use access::{Rule, token};
 pub use cgroup::{cpu_quota, memory_in_use};
+pub use control_plane::program;
+pub use describe::golden;
+pub use judgement::settled;
 pub use kubelet::SimulatedNode;
+pub use observe::Seen;
 pub use pods::{
     PodSpec, Priority, allocated_cpu, allocated_memory, condition, container_id, is_leaving, node_of,
 };
 pub use proxy::{KillAt, Proxy};
-pub use scheduler::{Scheduler, run_to_end};
+pub use scheduler::{Scheduler, free_port, run_to_end};
 pub use stock::Attempts;
 pub use suite::{Needs, Scenario, Suite};
 pub use world::World;

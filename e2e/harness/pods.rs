@@ -18,13 +18,16 @@ pub enum Priority {
     High,
     /// High, and never at the cost of others.
     HighNever,
+    /// Below Pods without a priority.
+    Negative,
     /// Above everything: takes up what a node has too much of.
     Filler,
 }
 
 impl Priority {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Low, Self::Mid, Self::High, Self::HighNever, Self::Filler];
+    pub const ALL: [Self; 6] =
+        [Self::Low, Self::Mid, Self::High, Self::HighNever, Self::Negative, Self::Filler];
 
     /// The class's name in this run.
     pub fn class(self, run: &str) -> String {
@@ -37,6 +40,7 @@ impl Priority {
             Self::Low => 100,
             Self::Mid => 200,
             Self::High | Self::HighNever => 300,
+            Self::Negative => -1,
             Self::Filler => 900_000_000,
         }
     }

@@ -38,6 +38,8 @@ struct Shared {
     client: kube::Client,
     plan: Mutex<Option<(Pid, KillAt)>>,
     writes: AtomicUsize,
+    /// Ends of paths; what is written there waits.
+    held: Mutex<Vec<String>>,
     /// Writes that were begun and not ended.
     open: watch::Sender<usize>,
     /// `METHOD path code` of each write that was forwarded.
@@ -63,6 +65,7 @@ impl Proxy {
             client: kube::Client::try_from(config)?,
             plan: Mutex::default(),
             writes: AtomicUsize::new(0),
+            held: Mutex::default(),
             open: watch::Sender::new(0),
             log: Mutex::default(),
         });
@@ -79,6 +82,11 @@ impl Proxy {
     pub fn arm(&self, plan: Option<(Pid, KillAt)>) {
         self.shared.writes.store(0, Ordering::SeqCst);
         *lock(&self.shared.plan) = plan;
+    }
+
+    /// What is written to a path with that end never arrives, and is not answered, as long as the proxy is there.
+    pub fn hold(&self, path_end: &str) {
+        lock(&self.shared.held).push(path_end.to_owned());
     }
 
     /// Whether the planned end has come.
@@ -141,6 +149,9 @@ async fn pass(shared: &Shared, request: Request, writes: bool) -> Result<Respons
     let count = if writes { shared.writes.fetch_add(1, Ordering::SeqCst) + 1 } else { 0 };
     if writes && shared.strike(|at| matches!(at, KillAt::Before(n) if n == count)) {
         anyhow::bail!("not forwarded");
+    }
+    if writes && lock(&shared.held).iter().any(|end| parts.uri.path().ends_with(end)) {
+        std::future::pending::<()>().await;
     }
     for name in [header::AUTHORIZATION, header::HOST, header::CONTENT_LENGTH, header::TRANSFER_ENCODING] {
         parts.headers.remove(name);

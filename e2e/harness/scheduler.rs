@@ -24,13 +24,22 @@ impl Scheduler {
     /// # Errors
     /// When it cannot be started.
     pub fn start(binary: &Path, config: &Path, kubeconfig: &Path, log: PathBuf) -> Result<Self> {
-        let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let output = File::create(&log)?;
+        let port = free_port()?;
         let mut command = Command::new(binary);
         command.arg("run").arg("--config").arg(config).arg("--kubeconfig").arg(kubeconfig);
         command.args(["--http-address", &format!("127.0.0.1:{port}")]);
+        Self::spawn(command, port, log)
+    }
+
+    /// Another scheduler, which serves on that port.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(mut command: Command, port: u16, log: PathBuf) -> Result<Self> {
+        let output = File::create(&log)?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).kill_on_drop(true);
-        let child = command.spawn().with_context(|| binary.display().to_string())?;
+        let program = command.as_std().get_program().to_string_lossy().into_owned();
+        let child = command.spawn().context(program)?;
         Ok(Self { child, port, log })
     }
 
@@ -48,9 +57,18 @@ impl Scheduler {
     /// # Errors
     /// When it ends instead, or takes too long.
     pub async fn ready(&mut self) -> Result<()> {
+        let port = self.port;
+        self.ready_when(|| async move { matches!(get(port, "/readyz").await, Ok((200, _))) }).await
+    }
+
+    /// The same for a scheduler that is asked in another way.
+    ///
+    /// # Errors
+    /// When it ends instead, or takes too long.
+    pub async fn ready_when<F: Future<Output = bool>>(&mut self, is_ready: impl Fn() -> F) -> Result<()> {
         let end = Instant::now() + Duration::from_secs(30);
         loop {
-            if let Ok((200, _)) = self.get("/readyz").await {
+            if is_ready().await {
                 return Ok(());
             }
             if let Some(status) = self.child.try_wait()? {
@@ -66,14 +84,7 @@ impl Scheduler {
     /// # Errors
     /// When nobody answers.
     pub async fn get(&self, path: &str) -> Result<(u16, String)> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
-        // HTTP/1.0: the answer is not chunked and ends with the connection.
-        stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").as_bytes()).await?;
-        let mut answer = String::new();
-        tokio::time::timeout(Duration::from_secs(5), stream.read_to_string(&mut answer)).await??;
-        let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
-        let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).context("no status code")?;
-        Ok((code, body.to_owned()))
+        get(self.port, path).await
     }
 
     /// The value of a sample in `/metrics`, written as it stands there, or 0 when there is none.
@@ -147,6 +158,25 @@ impl Scheduler {
     pub fn output(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
+}
+
+async fn get(port: u16, path: &str) -> Result<(u16, String)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    // HTTP/1.0: the answer is not chunked and ends with the connection.
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").as_bytes()).await?;
+    let mut answer = String::new();
+    tokio::time::timeout(Duration::from_secs(5), stream.read_to_string(&mut answer)).await??;
+    let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).context("no status code")?;
+    Ok((code, body.to_owned()))
+}
+
+/// A port that nobody listens on now.
+///
+/// # Errors
+/// When there is none.
+pub fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
 fn is_error(line: &str) -> bool {

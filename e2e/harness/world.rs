@@ -123,16 +123,22 @@ impl World {
         self.spawn(config, None)
     }
 
-    fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
+    /// Starts it with another configuration and another server, and returns at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
         let kubeconfig = self.file("kubeconfig", &self.suite.kubeconfig(None, server)?)?;
         let config = self.file("config.yaml", config)?;
-        let log = {
-            let mut held = lock(&self.held);
-            let log = self.directory.path().join(format!("scheduler-{}.log", held.schedulers.len()));
-            held.schedulers.push(log.clone());
-            log
-        };
-        Scheduler::start(&self.suite.binary, &config, &kubeconfig, log)
+        Scheduler::start(&self.suite.binary, &config, &kubeconfig, self.log())
+    }
+
+    /// The file of the next scheduler's output.
+    pub fn log(&self) -> PathBuf {
+        let mut held = lock(&self.held);
+        let log = self.directory.path().join(format!("scheduler-{}.log", held.schedulers.len()));
+        held.schedulers.push(log.clone());
+        log
     }
 
     /// The configuration: one profile with a name that no other test has.

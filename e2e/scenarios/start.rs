@@ -1,12 +1,8 @@
 //! How elbowroom starts, answers and ends: what is wrong is said in one clear line, with an exit code.
 
 use anyhow::{Context as _, Result, ensure};
-use k8s_openapi::api::core::v1::ServiceAccount;
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
-use kube::api::PostParams;
-use serde_json::json;
 
-use crate::harness::{Rule, World, run_to_end, token};
+use crate::harness::{Rule, World, run_to_end};
 
 /// The pages that a deployment depends on are there, and SIGTERM ends it cleanly.
 pub async fn pages_are_served_and_sigterm_ends_it(world: &World) -> Result<()> {
@@ -58,23 +54,7 @@ pub async fn one_missing_right_is_named_alone(world: &World) -> Result<()> {
 
 /// Starts elbowroom as an account with these rules, and returns what it said before it gave up.
 async fn start_with(world: &World, account: &str, rules: Vec<Rule>) -> Result<String> {
-    let name = format!("{}-{account}", world.namespace);
-    let metadata = json!({"name": name, "labels": world.suite.labels()});
-    let role = json!({"metadata": metadata, "rules": rules});
-    let binding = json!({
-        "metadata": metadata,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": world.namespace}],
-    });
-    let create = PostParams::default();
-    let object: ServiceAccount = serde_json::from_value(json!({"metadata": {"name": account}}))?;
-    world.api().create(&create, &object).await?;
-    world.remember(format!("/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}"));
-    world.all().create(&create, &serde_json::from_value::<ClusterRole>(role)?).await?;
-    world.remember(format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{name}"));
-    world.all().create(&create, &serde_json::from_value::<ClusterRoleBinding>(binding)?).await?;
-    let token = token(&world.suite.client, &world.namespace, account).await?;
-    let kubeconfig = world.suite.kubeconfig(Some(&token), None)?;
+    let kubeconfig = world.account(account, rules).await?;
     let (code, output) = start(world, &world.config(), &kubeconfig).await?;
     ensure!(code > 0, "it ended with {code}:\n{output}");
     Ok(output)

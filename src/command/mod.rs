@@ -1,16 +1,21 @@
 //! The command line: what can be asked for, and how it is answered and refused.
 //!
 //! Invariant: exit code 0 is success, 1 a failure told in one line on stderr, 2 a command line that makes no
-//! sense.
+//! sense. Of `check`, 1 is a cluster that is not as it should be, and 2 one that cannot be checked.
 
+mod check;
 mod demo;
+mod explain;
+mod inspect;
 mod logging;
+mod plan;
 mod run;
 mod simulate;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A Kubernetes scheduler that makes room for running Pods that grow.
@@ -24,13 +29,16 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Check(check::Arguments),
     Demo(demo::Arguments),
     Simulate(simulate::Arguments),
+    Explain(explain::Arguments),
+    Plan(plan::Arguments),
 }
 
 /// Does what the arguments, program name first, ask for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let command = match Arguments::try_parse_from(arguments) {
+    let command = match parse(arguments.into_iter().collect()) {
         Ok(arguments) => arguments.command,
         Err(refusal) => {
             // Also how help and the version are told: those are no failure. Nobody may be listening.
@@ -38,20 +46,36 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if refusal.use_stderr() { 2 } else { 0 });
         }
     };
+    let failed = ExitCode::from(if matches!(command, Command::Check(_)) { 2 } else { 1 });
+    let done = |()| ExitCode::SUCCESS;
     let outcome = match command {
-        Command::Run(arguments) => run::execute(arguments),
-        Command::Demo(arguments) => demo::execute(&arguments, &mut io::stdout().lock()),
-        Command::Simulate(arguments) => simulate::execute(&arguments, &mut io::stdout().lock()),
+        Command::Run(arguments) => run::execute(arguments).map(done),
+        Command::Check(arguments) => check::execute(&arguments, &mut io::stdout().lock()),
+        Command::Demo(arguments) => demo::execute(&arguments, &mut io::stdout().lock()).map(done),
+        Command::Simulate(arguments) => simulate::execute(&arguments, &mut io::stdout().lock()).map(done),
+        Command::Explain(arguments) => explain::execute(&arguments, &mut io::stdout().lock()).map(done),
+        Command::Plan(arguments) => plan::execute(&arguments, &mut io::stdout().lock()).map(done),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // `elbowroom demo | head` is no failure.
         Err(error) if reader_left(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", one_line(&error));
-            ExitCode::FAILURE
+            if error.is::<inspect::Usage>() { ExitCode::from(2) } else { failed }
         }
     }
+}
+
+/// Reads the command line. Started as `kubectl-elbowroom` we are a plugin, and say so in help and refusals.
+fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = Arguments::command();
+    let program = arguments.first().and_then(|name| Path::new(name).file_stem());
+    if program.is_some_and(|name| name == "kubectl-elbowroom") {
+        command = command.bin_name("kubectl elbowroom").display_name("kubectl elbowroom");
+    }
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// The error and its causes, joined by colons, without line breaks.
@@ -76,7 +100,6 @@ fn reader_left(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
     use anyhow::anyhow;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {

@@ -18,6 +18,7 @@ pub use tree::Position;
 use crate::engine;
 use crate::model::{Span, Str};
 use crate::resize::ResizePolicy;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -117,6 +118,14 @@ impl Config {
             initial_backoff: self.initial_backoff,
             max_backoff: self.max_backoff,
         }
+    }
+
+    /// The keys of the annotations of Pods that some profile asks about, sorted.
+    pub fn annotations(&self) -> Vec<String> {
+        let protections = self.profiles.iter().map(|profile| &profile.resize.protect);
+        let keys: BTreeSet<String> =
+            protections.flat_map(|protect| protect.annotation_keys()).map(|key| key.to_string()).collect();
+        keys.into_iter().collect()
     }
 
     /// Whether some profile places new Pods, which takes the right to bind.

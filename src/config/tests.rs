@@ -381,22 +381,22 @@ fn args_of_resize_preemption_are_checked() {
 }
 
 #[test]
-fn what_is_not_enforced_yet_is_refused_by_name() {
-    for (field, value) in [
-        ("scope", "AllPods"),
-        ("pdbPolicy", "BestEffort"),
-        ("wait", "1s"),
-        ("deadline", "5m"),
-        ("minVictimAge", "1m"),
-        ("maxVictims", "1"),
-        ("maxEvictingPerNode", "1"),
-        ("maxEvictionsPerMinute", "1"),
-        ("preemptors", "{minPriority: 0}"),
-    ] {
-        let line = bad(&args(&format!("{{{field}: {value}}}")));
-        let expected = format!("7:12: {field} is not supported yet other than its default; leave it out");
-        assert_eq!(line, format!("elbowroom.yaml:{expected}"));
-    }
+fn all_pods_is_the_scope_of_one_profile_only() {
+    let profile = |name: &str| {
+        format!(
+            "- schedulerName: {name}\n  pluginConfig:\n  - name: ResizePreemption\n    args: {{scope: AllPods}}\n"
+        )
+    };
+    let line = bad(&format!("profiles:\n{}{}", profile("a"), profile("b")));
+    let expected = "7:18: scope: expected `AllPods` in one profile only, found it in `a` and `b`";
+    assert_eq!(line, format!("elbowroom.yaml:{expected}"));
+}
+
+#[test]
+fn the_annotations_that_protect_are_listed_once() {
+    let keys = ["cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt"];
+    let profiles = vec![Profile::default(), Profile { scheduler_name: "b".into(), ..Profile::default() }];
+    assert_eq!(Config { profiles, ..Config::default() }.annotations(), keys);
 }
 
 #[test]

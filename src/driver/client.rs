@@ -7,6 +7,7 @@ use super::calls::root;
 use crate::config::ClientConnection;
 use anyhow::{Context, Result, anyhow, bail};
 use http::{HeaderValue, header};
+use k8s_openapi::apimachinery::pkg::version::Info;
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use std::time::Duration;
@@ -32,7 +33,16 @@ impl Clients {
     /// `$KUBECONFIG` or `~/.kube/config`. A kubeconfig's `proxy-url` counts, else `HTTPS_PROXY` and
     /// `NO_PROXY`.
     pub(super) async fn new(connection: &ClientConnection) -> Result<Self> {
-        let mut config = read_config(connection.kubeconfig.as_deref()).await?;
+        Ok(Self::in_context(connection, None).await?.0)
+    }
+
+    /// The same in the kubeconfig's context of that name, and the namespace that the context is about.
+    pub(super) async fn in_context(
+        connection: &ClientConnection,
+        context: Option<&str>,
+    ) -> Result<(Self, String)> {
+        let mut config = read_config(connection.kubeconfig.as_deref(), context).await?;
+        let namespace = config.default_namespace.clone();
         config.connect_timeout = Some(CONNECT_TIMEOUT);
         let agent = HeaderValue::from_static(concat!("elbowroom/", env!("CARGO_PKG_VERSION")));
         config.headers.push((header::USER_AGENT, agent));
@@ -44,7 +54,7 @@ impl Clients {
         let reads = client(config.clone())?;
         config.default_retry = false;
         let writes = client(config)?;
-        Ok(Self { reads, writes, url })
+        Ok((Self { reads, writes, url }, namespace))
     }
 
     /// The same client for both, for tests.
@@ -53,19 +63,28 @@ impl Clients {
         Self { reads: client.clone(), writes: client, url: String::new() }
     }
 
+    /// Where the API server is.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Asks for the version, to learn whether anybody answers.
-    pub(super) async fn greet(&self) -> Result<()> {
+    pub(super) async fn version(&self) -> Result<Info> {
         let url = &self.url;
-        let answer = tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version()).await;
-        let version = match answer {
-            Ok(Ok(version)) => version,
+        match tokio::time::timeout(START_TIMEOUT, self.writes.apiserver_version()).await {
+            Ok(Ok(version)) => Ok(version),
             Ok(Err(error)) => {
                 refuse_strangers(&error)?;
                 bail!("cannot reach the API server at {url}: {}", root(&error))
             }
             Err(_) => bail!("cannot reach the API server at {url}: no answer within {START_TIMEOUT:?}"),
-        };
-        info!(server = url, version = version.git_version, "Connected");
+        }
+    }
+
+    /// Says whom we reached, and warns when its kubelets are too old.
+    pub(super) async fn greet(&self) -> Result<()> {
+        let version = self.version().await?;
+        info!(server = self.url, version = version.git_version, "Connected");
         let digits = |text: &str| text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().ok();
         if digits(&version.major) == Some(1)
             && digits(&version.minor).is_some_and(|minor| minor < FIRST_MINOR)
@@ -79,18 +98,21 @@ impl Clients {
     }
 }
 
-async fn read_config(path: Option<&str>) -> Result<Config> {
-    let options = KubeConfigOptions::default();
+async fn read_config(path: Option<&str>, context: Option<&str>) -> Result<Config> {
+    let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     if let Some(path) = path {
         let named = || format!("cannot use the kubeconfig {path}");
         let kubeconfig = Kubeconfig::read_from(path).map_err(without_excerpt).with_context(named)?;
         let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
         return config.map_err(without_excerpt).with_context(named);
     }
-    if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
+    if context.is_none() && std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
         return Config::incluster().context("cannot use the service account of this Pod");
     }
     let config = Config::from_kubeconfig(&options).await;
+    if let Some(context) = context {
+        return config.map_err(without_excerpt).with_context(|| format!("cannot use the context {context}"));
+    }
     config.map_err(without_excerpt).context(
         "no cluster: neither --kubeconfig, a service account, $KUBECONFIG nor ~/.kube/config can be used",
     )

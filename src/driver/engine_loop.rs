@@ -134,6 +134,10 @@ impl EngineLoop {
         tell_amounts(&mut told.claimed, gauges.claimed, |resource, amount| {
             self.metrics.claimed(resource, amount)
         });
+        tell_amounts(&mut told.unattainable, gauges.unattainable, |resource, amount| {
+            self.metrics.claimed_unattainable(resource, amount);
+        });
+        self.metrics.unattainable_nodes(gauges.unattainable_nodes);
         tell_amounts(&mut told.overcount, gauges.overcount, |resource, amount| {
             self.metrics.overcount(resource, amount);
         });
@@ -155,6 +159,8 @@ struct Told {
     gauges_at: Option<Instant>,
     /// Resources that were ever claimed.
     claimed: BTreeSet<Str>,
+    /// Resources that were ever claimed in vain.
+    unattainable: BTreeSet<Str>,
     /// Resources that were ever charged twice.
     overcount: BTreeSet<Str>,
 }

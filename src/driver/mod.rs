@@ -7,10 +7,14 @@ mod calls;
 mod client;
 mod engine_loop;
 mod events;
+mod reader;
 mod reload;
 mod report;
 mod rights;
 mod start;
+mod survey;
 mod watch;
 
+pub use reader::Reader;
 pub use start::run;
+pub use survey::{Survey, survey};

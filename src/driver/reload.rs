@@ -88,12 +88,7 @@ impl Reload {
 impl Rules {
     /// The rules of a configuration.
     pub(super) fn of(config: &Config) -> Self {
-        let protections = config.profiles.iter().map(|profile| &profile.resize.protect);
-        let mut annotations: Vec<String> =
-            protections.flat_map(|protect| protect.annotation_keys()).map(|key| key.to_string()).collect();
-        annotations.sort();
-        annotations.dedup();
-        Self { annotations, policies: config.settings().policies() }
+        Self { annotations: config.annotations(), policies: config.settings().policies() }
     }
 }
 
@@ -180,11 +175,5 @@ mod tests {
             merged.after_restart,
             ["bind of profile a", "podInitialBackoffSeconds and podMaxBackoffSeconds"]
         );
-    }
-
-    #[test]
-    fn only_annotations_of_the_policy_are_kept() {
-        let keys = Rules::of(&Config::default()).annotations;
-        assert_eq!(keys, ["cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt"]);
     }
 }

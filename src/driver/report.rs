@@ -181,6 +181,25 @@ mod tests {
     }
 
     #[test]
+    fn a_resize_that_ended_counts_by_its_outcome() {
+        use crate::resize::Outcome;
+        for (outcome, label) in [
+            (Outcome::Allocated, "allocated"),
+            (Outcome::Reverted, "reverted"),
+            (Outcome::Infeasible, "infeasible"),
+            (Outcome::Deleted, "deleted"),
+        ] {
+            let waited = Span::from_seconds(4);
+            let (line, metrics) =
+                told(&Decision::ResizeEnded { pod: pod("web"), outcome, preempted: true, waited });
+            assert_eq!((&line["preempted"], &line["seconds"]), (&true.into(), &4.0.into()));
+            let labels = format!("outcome=\"{label}\",preempted=\"true\"");
+            let sum = format!("scheduler_resize_deferred_duration_seconds_sum{{{labels}}} 4\n");
+            assert!(metrics.contains(&sum), "{sum}");
+        }
+    }
+
+    #[test]
     fn an_attempt_that_found_no_node_lasted_as_long_as_its_step() {
         let (_, metrics) = told(&Decision::Unschedulable {
             pod: pod("web"),

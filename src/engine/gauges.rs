@@ -7,7 +7,7 @@ use crate::cluster::Amounts;
 use crate::model::Str;
 use crate::resize::Reason;
 use crate::scheduling::Counts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A reading.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +16,10 @@ pub struct Gauges {
     pub deferred: BTreeMap<Reason, usize>,
     /// What our Deferred resizes claim beyond what they hold: milli-CPU, bytes or units, by resource name.
     pub claimed: Vec<(Str, i64)>,
+    /// The part of `claimed` that resizes claim which cannot be had as things stand: like `claimed`.
+    pub unattainable: Vec<(Str, i64)>,
+    /// Nodes on which there is such a resize.
+    pub unattainable_nodes: usize,
     /// What is charged for Pods' overhead a second time, as their kubelets do: like `claimed`.
     pub overcount: Vec<(Str, i64)>,
     /// Pods in the scheduling queues.
@@ -38,10 +42,21 @@ impl Engine {
                 claims.add(id, amount);
             }
         }
+        let (mut vain, mut nodes) = (Amounts::default(), BTreeSet::new());
+        for (entry, claim) in self.claims_in_vain() {
+            claim.iter().for_each(|(id, amount)| vain.add(id, amount));
+            nodes.insert(entry.node);
+        }
         let named = |list: &Amounts| -> Vec<(Str, i64)> {
             list.iter().map(|(id, amount)| (self.cluster.resources.name(id), amount)).collect()
         };
-        let (claimed, overcount) = (named(&claims), named(&self.cluster.overcount));
-        Gauges { deferred, claimed, overcount, pending: self.waiting.counts() }
+        Gauges {
+            deferred,
+            claimed: named(&claims),
+            unattainable: named(&vain),
+            unattainable_nodes: nodes.len(),
+            overcount: named(&self.cluster.overcount),
+            pending: self.waiting.counts(),
+        }
     }
 }

@@ -12,6 +12,7 @@ pub mod input;
 mod placing;
 mod resizing;
 mod settings;
+mod unattainable;
 
 pub use answer::{Answer, BindAnswer, CallId, EvictAnswer, PatchAnswer};
 pub use decision::{Decision, QueueName};
@@ -19,6 +20,7 @@ pub use effect::{ConditionPatch, ConditionValue, Effect, Event};
 pub use gauges::Gauges;
 pub use input::{Fact, Input, Namespace};
 pub use settings::{Profile, Settings};
+pub use unattainable::Unattainable;
 
 use crate::cluster::Cluster;
 use crate::model::{PodRef, Str, Timestamp};

@@ -5,6 +5,7 @@
 use super::policies::Terms;
 use super::policy::Protection;
 use crate::cluster::{BudgetKey, Cluster, NodeId, PodId, PodRow};
+use crate::model::Timestamp;
 use crate::model::pod::Phase;
 
 /// A Pod that ranks below the growing one, with all that speaks against its eviction.
@@ -93,6 +94,16 @@ pub fn lower<'a>(cluster: &'a Cluster, node: NodeId, growing: PodId, terms: &Ter
             Some(Lower { id, row, protection, overlap, too_long })
         })
         .collect()
+}
+
+/// When the next Pod on `node` becomes old enough to go for `growing`.
+pub fn next_grown(cluster: &Cluster, node: NodeId, growing: PodId, terms: &Terms<'_>) -> Option<Timestamp> {
+    let lower = lower(cluster, node, growing, terms);
+    let grown = lower.iter().filter_map(|one| match one.protection {
+        Some(Protection::Young(at)) => Some(at),
+        _ => None,
+    });
+    grown.min()
 }
 
 /// Two budgets over one running Pod.

@@ -2,9 +2,10 @@
 //!
 //! Invariant: judging changes nothing; the same tables give the same verdict.
 
+use super::eligible::next_grown;
 use super::kubelet::{Obstacle, View};
 use super::policies::Terms;
-use super::policy::{Mode, Protection};
+use super::policy::Mode;
 use super::said::Said;
 use super::text::{self, Case};
 use super::victims::{Lack, Limit, plan};
@@ -73,50 +74,49 @@ pub fn judge(
     }
     let plan = match plan(cluster, view, node, (id, company), terms) {
         Ok(plan) => plan,
-        Err(lack) => return lacking(&case, lack, terms),
+        Err(lack) => return lacking(&case, lack, terms, next_grown(cluster, node, id, terms)),
     };
     let victims = refs(cluster, &plan.victims);
     if policy.mode == Mode::Observe {
         return state(Reason::Observing, text::observing(&case, &victims));
     }
     if terms.acts_from() > now {
-        let message = text::wait(&case, &victims, terms.acts_from());
-        return state_until(Reason::Waiting, message, terms.acts_from());
+        let from = terms.acts_from();
+        let message = text::wait(&case, &victims, from);
+        return Verdict::State { reason: Reason::Waiting, message, wake: Some(from), overdue: Vec::new() };
     }
     let (message, forced) = (text::preempting(&case, &victims), refs(cluster, &plan.forced));
     Verdict::Evict { victims, forced, exact: plan.exact, message }
+}
+
+/// What one resize says of victims that were chosen for it and others.
+pub(super) fn preempting(cluster: &Cluster, view: &View, id: PodId, victims: &[PodRef]) -> Option<String> {
+    let (row, own) = (cluster.pods.get(id)?, view.of(id)?);
+    let node = &cluster.nodes.row(row.node?).node;
+    let shortage = own.shortage(&view.room_at_turn(&view.free_later, id));
+    Some(text::preempting(&Case { cluster, row, node, shortage: &shortage }, victims))
 }
 
 fn state(reason: Reason, message: String) -> Verdict {
     Verdict::State { reason, message, wake: None, overdue: Vec::new() }
 }
 
-fn state_until(reason: Reason, message: String, at: Timestamp) -> Verdict {
-    Verdict::State { reason, message, wake: Some(at), overdue: Vec::new() }
-}
-
-fn lacking(case: &Case<'_>, lack: Lack, terms: &Terms<'_>) -> Verdict {
-    match lack {
-        Lack::Victims(held) => state(Reason::InsufficientVictims, text::insufficient(case, &held)),
-        Lack::Protection(rules) => {
-            let message = text::protected(case, &rules);
-            let grown = rules.iter().filter_map(|(rule, _)| match rule {
-                Protection::Young(at) => Some(*at),
-                _ => None,
-            });
-            let wake = grown.min();
-            Verdict::State { reason: Reason::ProtectedVictims, message, wake, overdue: Vec::new() }
-        }
-        Lack::Budgets(keys) => state(Reason::BlockedByPdb, text::budgets(case, &keys)),
-        Lack::Grace(ids) => state(Reason::GraceTooLong, text::grace(case, &ids, terms)),
+/// There is no plan. It is looked for again when a Pod is old enough to go, or the pace allows one more.
+fn lacking(case: &Case<'_>, lack: Lack, terms: &Terms<'_>, grown: Option<Timestamp>) -> Verdict {
+    let mut wake = grown;
+    let (reason, message) = match lack {
+        Lack::Victims(held) => (Reason::InsufficientVictims, text::insufficient(case, &held)),
+        Lack::Protection(rules) => (Reason::ProtectedVictims, text::protected(case, &rules)),
+        Lack::Budgets { keys, overlap } => (Reason::BlockedByPdb, text::budgets(case, &keys, overlap)),
+        Lack::Grace(ids) => (Reason::GraceTooLong, text::grace(case, &ids, terms)),
         Lack::Limit(limit) => {
-            let message = text::limit(case, limit);
-            match limit {
-                Limit::PerMinute { again: Some(at), .. } => state_until(Reason::LimitReached, message, at),
-                _ => state(Reason::LimitReached, message),
+            if let Limit::PerMinute { again: Some(at), .. } = limit {
+                wake = Some(wake.map_or(at, |grown| grown.min(at)));
             }
+            (Reason::LimitReached, text::limit(case, limit))
         }
-    }
+    };
+    Verdict::State { reason, message, wake, overdue: Vec::new() }
 }
 
 fn refs(cluster: &Cluster, ids: &[PodId]) -> Vec<PodRef> {

@@ -6,6 +6,7 @@ pub mod eligible;
 mod enough;
 pub mod entry;
 mod execution;
+pub mod explain;
 mod fallback;
 pub mod judge;
 pub mod kubelet;

@@ -86,9 +86,13 @@ impl Queue {
         self.dirty.insert(node);
     }
 
-    /// Some budget changed: whoever was blocked by one is judged again.
+    /// Some budget changed: whoever was blocked by one is judged again, and whose best set within budgets was too
+    /// large or too slow.
     pub fn touch_blocked_by_budgets(&mut self) {
-        let blocked = |entry: &&Entry| matches!(&entry.state, Some((Reason::BlockedByPdb, _)));
+        let blocked = |entry: &&Entry| {
+            let reason = entry.state.as_ref().map(|(reason, _)| *reason);
+            matches!(reason, Some(Reason::BlockedByPdb | Reason::GraceTooLong | Reason::LimitReached))
+        };
         self.dirty.extend(self.entries.values().filter(blocked).map(|entry| entry.node));
     }
 

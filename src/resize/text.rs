@@ -240,15 +240,17 @@ pub(super) fn protected(case: &Case<'_>, rules: &[(Protection, usize)]) -> Strin
     )
 }
 
-pub(super) fn budgets(case: &Case<'_>, keys: &[BudgetKey]) -> String {
+pub(super) fn budgets(case: &Case<'_>, keys: &[BudgetKey], overlap: bool) -> String {
     let left = &case.cluster.budgets;
     let one = |key: &BudgetKey| format!("{}/{} (allows {} now)", key.0, key.1, left.left(key));
     let what = if keys.len() == 1 { "PodDisruptionBudget" } else { "PodDisruptionBudgets" };
-    format!(
-        "{}; enough only with Pods kept by {what} {}. Wait until it allows more, or relax it",
-        case.short(),
-        keys.iter().map(one).collect::<Vec<_>>().join(", ")
-    )
+    let (but, step) = if overlap {
+        (" (the Eviction API refuses a Pod under two budgets)", "Let one budget cover each Pod")
+    } else {
+        ("", "Wait until it allows more, or relax it")
+    };
+    let keys = keys.iter().map(one).collect::<Vec<_>>().join(", ");
+    format!("{}; enough only with Pods kept by {what} {keys}{but}. {step}", case.short())
 }
 
 pub(super) fn grace(case: &Case<'_>, late: &[PodId], terms: &Terms<'_>) -> String {

@@ -5,7 +5,7 @@
 use super::Verdict;
 use super::eligible::{Standing, standing};
 use super::enough::weight;
-use super::judge::judge;
+use super::judge::{judge, preempting};
 use super::kubelet::View;
 use super::policies::Terms;
 use crate::cluster::{Cluster, NodeId, PodId};
@@ -49,7 +49,13 @@ pub(super) fn judge_together(
         mark(cluster, &marked, first.1);
     }
     spare(cluster, &marked);
-    best.unwrap_or(alone)
+    match best {
+        Some(Verdict::Evict { victims, forced, exact, message }) => {
+            let message = preempting(cluster, view, first.0, &victims).unwrap_or(message);
+            Verdict::Evict { victims, forced, exact, message }
+        }
+        _ => alone,
+    }
 }
 
 /// One set of victims with which all members are granted.

@@ -29,8 +29,13 @@ pub enum Lack {
     Victims(Amounts),
     /// Enough only with Pods that these rules protect, each with how many it keeps of the best such set.
     Protection(Vec<(Protection, usize)>),
-    /// Enough only with Pods that these budgets keep.
-    Budgets(Vec<BudgetKey>),
+    /// Enough only with Pods that budgets keep.
+    Budgets {
+        /// Which.
+        keys: Vec<BudgetKey>,
+        /// Two of them cover one Pod: the Eviction API refuses that whatever they allow.
+        overlap: bool,
+    },
     /// Enough only with these, whose grace period ends after the deadline.
     Grace(Vec<PodId>),
     /// Enough only beyond a limit.
@@ -101,9 +106,9 @@ pub fn plan(
         return match terms.policy.pdb_policy {
             PdbPolicy::BestEffort => match beyond_budgets(&quest, &quick, cap) {
                 Some((found, forced)) => within_limits(cluster, node, found, forced, terms),
-                None => Err(Lack::Budgets(binding_budgets(cluster, &open))),
+                None => Err(binding_budgets(cluster, &open)),
             },
-            PdbPolicy::Strict => Err(Lack::Budgets(binding_budgets(cluster, &open))),
+            PdbPolicy::Strict => Err(binding_budgets(cluster, &open)),
         };
     };
     match search(&eligible, Heed::All, None) {
@@ -194,7 +199,7 @@ fn rules(lower: &[Lower<'_>], set: &Found) -> Vec<(Protection, usize)> {
 }
 
 /// Budgets that keep somebody: those that allow fewer evictions than they cover Pods here, and those that overlap.
-fn binding_budgets(cluster: &Cluster, open: &[&Lower<'_>]) -> Vec<BudgetKey> {
+fn binding_budgets(cluster: &Cluster, open: &[&Lower<'_>]) -> Lack {
     let simple = open.iter().filter(|one| !one.overlap);
     let mut covered: Vec<BudgetKey> = simple.filter_map(|one| payer(cluster, one.row)).collect();
     covered.sort();
@@ -208,5 +213,5 @@ fn binding_budgets(cluster: &Cluster, open: &[&Lower<'_>]) -> Vec<BudgetKey> {
     named.extend(overlapped.flat_map(|one| budgets_of(cluster, one.row)));
     named.sort();
     named.dedup();
-    named
+    Lack::Budgets { keys: named, overlap: open.iter().any(|one| one.overlap) }
 }

@@ -4,8 +4,8 @@
 
 use prometheus::core::Collector;
 use prometheus::{
-    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts,
-    Registry, Result,
+    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, Result,
 };
 
 /// Registers families in one registry. Each method fails when the name is taken or not allowed.
@@ -35,6 +35,11 @@ impl<'a> Families<'a> {
     /// Gauges of whole numbers by label.
     pub fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> Result<IntGaugeVec> {
         self.add(IntGaugeVec::new(Opts::new(format!("scheduler_{name}"), help), labels)?)
+    }
+
+    /// One gauge of whole numbers.
+    pub fn gauge(&self, name: &str, help: &str) -> Result<IntGauge> {
+        self.add(IntGauge::with_opts(Opts::new(format!("scheduler_{name}"), help))?)
     }
 
     /// One histogram.

@@ -9,7 +9,7 @@ use crate::engine::QueueName;
 use crate::model::Span;
 use crate::resize::{Outcome, Reason};
 use prometheus::{
-    Encoder, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Registry,
+    Encoder, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry,
     TextEncoder, exponential_buckets,
 };
 
@@ -33,6 +33,8 @@ pub struct Metrics {
     resize_attempts: IntCounterVec,
     resize_victims: Histogram,
     claimed: GaugeVec,
+    claimed_unattainable: GaugeVec,
+    unattainable_nodes: IntGauge,
     overcount: GaugeVec,
     reloads: IntCounterVec,
     unreadable: IntCounterVec,
@@ -131,6 +133,15 @@ impl Metrics {
                 "resize_claimed",
                 "Resources kept for Deferred resizes over all nodes.",
                 &["resource", "unit"],
+            )?,
+            claimed_unattainable: families.amounts(
+                "resize_claimed_unattainable",
+                "Resources kept over all nodes for Deferred resizes that cannot be had as things stand.",
+                &["resource", "unit"],
+            )?,
+            unattainable_nodes: families.gauge(
+                "resize_unattainable_nodes",
+                "Nodes that keep room for a Deferred resize that cannot be had as things stand.",
             )?,
             overcount: families.amounts(
                 "overhead_counted_twice",
@@ -255,6 +266,16 @@ impl Metrics {
         set(&self.claimed, resource, amount);
     }
 
+    /// How much of that is for resizes that cannot be had as things stand, in the engine's units.
+    pub fn claimed_unattainable(&self, resource: &str, amount: i64) {
+        set(&self.claimed_unattainable, resource, amount);
+    }
+
+    /// On how many nodes there is such a resize.
+    pub fn unattainable_nodes(&self, nodes: usize) {
+        self.unattainable_nodes.set(count(nodes));
+    }
+
     /// How much is charged for overhead a second time over all nodes, in the engine's units.
     pub fn overcount(&self, resource: &str, amount: i64) {
         set(&self.overcount, resource, amount);
@@ -287,8 +308,8 @@ impl Metrics {
     }
 }
 
-fn count(pods: usize) -> i64 {
-    i64::try_from(pods).unwrap_or(i64::MAX)
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Sets an amount in the unit of its label: cores for CPU, else bytes or a count.
@@ -328,6 +349,8 @@ mod tests {
         metrics.resize_actuated(Span::from_seconds(5));
         metrics.claimed("cpu", 1500);
         metrics.claimed("memory", 1 << 30);
+        metrics.claimed_unattainable("cpu", 500);
+        metrics.unattainable_nodes(2);
         metrics.unreadable("Pod");
         metrics.event_dropped();
         metrics
@@ -360,6 +383,8 @@ mod tests {
             "scheduler_resize_preemption_victims_count 1",
             "scheduler_resize_claimed{resource=\"cpu\",unit=\"cores\"} 1.5",
             "scheduler_resize_claimed{resource=\"memory\",unit=\"bytes\"} 1073741824",
+            "scheduler_resize_claimed_unattainable{resource=\"cpu\",unit=\"cores\"} 0.5",
+            "scheduler_resize_unattainable_nodes 2",
             "scheduler_unreadable_objects_total{kind=\"Pod\"} 1",
             "scheduler_events_dropped_total 1",
         ] {

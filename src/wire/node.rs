@@ -21,6 +21,11 @@ pub struct Node {
 }
 
 impl Node {
+    /// The version of its kubelet, which no decision rests on; empty where it has not said.
+    pub fn kubelet_version(&self) -> &str {
+        &self.status.node_info.kubelet_version
+    }
+
     /// Who it is, without its size: enough to say that it is gone.
     pub fn identity(self) -> Self {
         Self { metadata: self.metadata, spec: NodeSpec::default(), status: NodeStatus::default() }
@@ -53,12 +58,21 @@ pub(super) struct PreemptionPolicy {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct NodeStatus {
     pub(super) capacity: Option<Amounts>,
     pub(super) allocatable: Option<Amounts>,
     #[serde(deserialize_with = "or_default")]
     pub(super) conditions: Vec<NodeCondition>,
+    #[serde(deserialize_with = "or_default")]
+    node_info: NodeInfo,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeInfo {
+    #[serde(deserialize_with = "or_default")]
+    kubelet_version: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -36,6 +36,8 @@ fn a_command_line_that_makes_no_sense_exits_with_2() {
         &["run", "--log-level", "elbowroom=loud"],
         &["demo", "--story", "z"],
         &["simulate"],
+        &["check", "-o", "xml"],
+        &["check", "cluster"],
     ] {
         let output = elbowroom(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -57,6 +59,33 @@ fn a_bad_configuration_file_is_one_line_and_exits_with_1() {
     let told = stderr(&output);
     assert!(
         told.starts_with(&format!("error: {path}:3:1: unknown field `profile`, expected one of `api")),
+        "{told}"
+    );
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn what_cannot_be_checked_is_one_line_and_exits_with_2() {
+    let output = elbowroom(&["check", "--config", "no/such/file.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), "error: no/such/file.yaml: No such file or directory (os error 2)\n");
+    assert!(output.stdout.is_empty());
+
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let cluster = format!("{{name: c, cluster: {{server: 'http://127.0.0.1:{port}'}}}}");
+    let context = "{name: c, context: {cluster: c, user: u}}";
+    let text = format!(
+        "{{apiVersion: v1, kind: Config, current-context: c, clusters: [{cluster}], contexts: [{context}], \
+         users: [{{name: u, user: {{}}}}]}}"
+    );
+    file.write_all(text.as_bytes()).expect("written");
+    let output = elbowroom(&["check", "--kubeconfig", file.path().to_str().expect("text")]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = stderr(&output);
+    assert!(
+        told.starts_with(&format!("error: cannot reach the API server at http://127.0.0.1:{port}")),
         "{told}"
     );
     assert_eq!(told.lines().count(), 1, "{told}");

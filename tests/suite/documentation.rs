@@ -2,10 +2,11 @@
 //!
 //! Invariant: a reason, metric, field or layer that is added or taken away here is so there too.
 
+use elbowroom::check::Id;
 use elbowroom::config::Config;
 use elbowroom::engine::{QueueName, Settings};
 use elbowroom::model::Span;
-use elbowroom::resize::{Outcome, Reason};
+use elbowroom::resize::{Outcome, Reason, ResizePolicy};
 use elbowroom::serve::Metrics;
 use elbowroom::serve::labels::{AttemptResult, EvictionResult, Operation};
 use elbowroom::simulation::play;
@@ -54,8 +55,10 @@ fn families() -> BTreeSet<String> {
     metrics.evicted(Operation::InPlaceResize, EvictionResult::Evicted);
     metrics.resize_ended(Outcome::Allocated, true, Span::default());
     metrics.claimed("cpu", 1);
+    metrics.claimed_unattainable("cpu", 1);
     metrics.overcount("cpu", 1);
     metrics.unreadable("Pod");
+    metrics.reloaded(true);
     let text = String::from_utf8(metrics.render().unwrap()).unwrap();
     let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
     names.filter(|name| !name.starts_with("process_")).map(str::to_owned).collect()
@@ -69,6 +72,14 @@ fn every_metric_is_listed_and_no_other() {
     assert_eq!(names.filter(ours).collect::<BTreeSet<_>>(), families());
 }
 
+#[test]
+fn every_finding_of_check_is_listed_and_no_other() {
+    let text = read("docs/check.md");
+    let table = text.split("## Findings").nth(1).and_then(|rest| rest.split("## JSON").next()).unwrap();
+    let told: BTreeSet<&str> = rows(table).filter_map(|row| quoted(row.first()?).first().copied()).collect();
+    assert_eq!(told, Id::ALL.map(Id::as_str).into_iter().collect());
+}
+
 fn with_arg(field: &str) -> String {
     format!(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n\
@@ -77,33 +88,37 @@ fn with_arg(field: &str) -> String {
 }
 
 #[test]
-fn what_is_listed_as_not_yet_is_refused_and_what_works_is_not() {
+fn every_rule_for_resizes_is_listed_and_accepted() {
     let text = read("docs/configuration.md");
-    let cases = [
-        ("mode", "mode: Observe", "yes"),
-        ("bind", "bind: false", "yes"),
-        ("protect.namespaces", "protect: {namespaces: [db]}", "yes"),
-        ("protect.labelSelector", "protect: {labelSelector: {matchLabels: {tier: db}}}", "yes"),
-        ("protect.annotations", "protect: {annotations: [keep=yes]}", "yes"),
-        ("protect.daemonSets", "protect: {daemonSets: false}", "yes"),
-        ("protect.unmanaged", "protect: {unmanaged: true}", "yes"),
-        ("scope", "scope: AllPods", "not yet"),
-        ("pdbPolicy", "pdbPolicy: BestEffort", "`Strict` only"),
-        ("wait", "wait: 30s", "not yet"),
-        ("deadline", "deadline: 5m", "not yet"),
-        ("fallback", "deadline: 5m, fallback: EvictSelf", "not yet"),
-        ("minVictimAge", "minVictimAge: 1m", "not yet"),
-        ("maxVictims", "maxVictims: 3", "not yet"),
-        ("maxEvictingPerNode", "maxEvictingPerNode: 3", "not yet"),
-        ("maxEvictionsPerMinute", "maxEvictionsPerMinute: 3", "not yet"),
-        ("preemptors.minPriority", "preemptors: {minPriority: 1}", "not yet"),
+    let section = text.split("## `ResizePreemption`").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let listed: Vec<&str> =
+        rows(section.unwrap()).filter_map(|row| quoted(row.first()?).first().copied()).collect();
+    let fields = [
+        ("mode", "mode: Observe"),
+        ("scope", "scope: AllPods"),
+        ("bind", "bind: false"),
+        ("pdbPolicy", "pdbPolicy: BestEffort"),
+        ("wait", "wait: 30s"),
+        ("deadline", "deadline: 5m"),
+        ("fallback", "deadline: 5m, fallback: EvictSelf"),
+        ("minVictimAge", "minVictimAge: 1m"),
+        ("maxVictims", "maxVictims: 3"),
+        ("maxEvictingPerNode", "maxEvictingPerNode: 3"),
+        ("maxEvictionsPerMinute", "maxEvictionsPerMinute: 3"),
+        ("protect.namespaces", "protect: {namespaces: [db]}"),
+        ("protect.labelSelector", "protect: {labelSelector: {matchLabels: {tier: db}}}"),
+        ("protect.annotations", "protect: {annotations: [keep=yes]}"),
+        ("protect.daemonSets", "protect: {daemonSets: false}"),
+        ("protect.unmanaged", "protect: {unmanaged: true}"),
+        ("preemptors.minPriority", "preemptors: {minPriority: 1}"),
+        ("preemptors.namespaceSelector", "preemptors: {namespaceSelector: {matchLabels: {may: grow}}}"),
+        ("preemptors.labelSelector", "preemptors: {labelSelector: {matchLabels: {may: grow}}}"),
     ];
-    for (name, field, works) in cases {
-        let row = rows(&text).find(|row| row.first().is_some_and(|cell| quoted(cell).contains(&name)));
-        let row = row.unwrap_or_else(|| panic!("{name} is not in docs/configuration.md"));
-        assert_eq!(row.last(), Some(&works), "{name}");
-        let outcome = Config::parse("elbowroom.yaml", &with_arg(field));
-        assert_eq!(outcome.is_ok(), works == "yes", "{name}: {outcome:?}");
+    assert_eq!(listed, fields.map(|(name, _)| name));
+    for (name, field) in fields {
+        let (config, _) = Config::parse("elbowroom.yaml", &with_arg(field)).unwrap();
+        let profile = &config.profiles[0];
+        assert!(!profile.bind || profile.resize != ResizePolicy::default(), "{name} changes nothing");
     }
 }
 

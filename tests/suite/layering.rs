@@ -19,6 +19,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "scheduling", layers: &["model", "cluster"], crates: PURE },
     Layer { name: "resize", layers: &["model", "cluster"], crates: PURE },
     Layer { name: "engine", layers: &["model", "cluster", "scheduling", "resize"], crates: PURE },
+    Layer { name: "check", layers: &["model", "resize", "engine"], crates: PURE },
     Layer {
         name: "config",
         layers: &["model", "resize", "engine"],
@@ -47,6 +48,11 @@ const LAYERS: &[Layer] = &[
             "serde_yaml",
             "thiserror",
         ],
+    },
+    Layer {
+        name: "inspect",
+        layers: &["model", "cluster", "scheduling", "resize", "engine", "config", "wire"],
+        crates: &["jiff", "k8s_openapi", "kube", "serde", "serde_json", "serde_yaml", "thiserror"],
     },
 ];
 

@@ -3,8 +3,11 @@
 
 mod command_line;
 mod documentation;
+mod field_cases;
 mod footprints;
+mod inspect;
 mod layering;
+mod metrics;
 mod placing;
 mod quantities;
 mod resize;

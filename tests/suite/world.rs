@@ -1,7 +1,8 @@
 //! An engine fed by hand: facts in, effects out, no API server.
 
 use elbowroom::engine::{
-    Answer, CallId, Decision, Effect, Engine, Event, EvictAnswer, Fact, Input, PatchAnswer, Profile, Settings,
+    Answer, CallId, Decision, Effect, Engine, Event, EvictAnswer, Fact, Input, Namespace, PatchAnswer,
+    Profile, Settings,
 };
 use elbowroom::model::pod::{Condition, Phase, PodRef};
 use elbowroom::model::requests::{ContainerResources, Requests};
@@ -179,15 +180,27 @@ impl World {
         std::mem::take(&mut self.effects)
     }
 
-    /// Answers every question with yes, as often as new ones come; returns who was evicted.
+    pub fn see_namespace(&mut self, name: &str, labels: Labels) {
+        let namespace = Namespace { name: name.into(), labels };
+        self.step(Input::Namespace(Fact::Apply(Box::new(namespace))));
+    }
+
+    /// Answers every question with yes, as often as new ones come; returns who was evicted. What nobody answers,
+    /// events among it, stays in `effects`.
     pub fn agree(&mut self) -> Vec<String> {
+        self.agree_with(&[])
+    }
+
+    /// The same, with these budgets as the API holds them.
+    pub fn agree_with(&mut self, budgets: &[Budget]) -> Vec<String> {
         let mut evicted = Vec::new();
+        let mut kept = Vec::new();
         loop {
             let effects = self.take();
             if !effects.iter().any(|effect| {
                 matches!(effect, Effect::Evict { .. } | Effect::Read { .. } | Effect::Patch { .. })
             }) {
-                self.effects = effects;
+                self.effects = [kept, effects].concat();
                 return evicted;
             }
             for effect in effects {
@@ -200,12 +213,12 @@ impl World {
                     }
                     Effect::Read { call, pod, .. } => {
                         let row = self.engine.cluster().pods.by_uid(&pod.uid).map(|(_, row)| row.pod.clone());
-                        self.step(Input::Answer(call, Answer::Read(row.map(Box::new), Vec::new())));
+                        self.step(Input::Answer(call, Answer::Read(row.map(Box::new), budgets.to_vec())));
                     }
                     Effect::Patch { call, .. } => {
                         self.step(Input::Answer(call, Answer::Patch(PatchAnswer::Done)));
                     }
-                    _ => {}
+                    other => kept.push(other),
                 }
             }
         }
@@ -226,6 +239,19 @@ impl World {
     pub fn reason(&self, pod: &str) -> Option<Reason> {
         let entry = self.engine.resizes().entries().find(|entry| entry.pod.name == *pod)?;
         entry.state.as_ref().map(|(reason, _)| *reason)
+    }
+
+    /// The sentence with which this state of a Pod was reported.
+    pub fn said(&self, pod: &str, as_reason: Reason) -> String {
+        let told = self.effects.iter().rev().find_map(|effect| match effect {
+            Effect::Report(Decision::Resize { pod: about, reason, message, .. })
+                if about.name == *pod && *reason == as_reason =>
+            {
+                Some(message.clone())
+            }
+            _ => None,
+        });
+        told.unwrap_or_default()
     }
 
     /// The sentence that goes with it.

@@ -6,12 +6,14 @@ mod admission;
 mod disruption;
 mod eviction;
 mod lifecycle;
+mod report;
 mod resize;
 #[cfg(test)]
 mod tests;
 
 pub use disruption::SETTLING;
-pub use resize::Resize;
+pub use report::Report;
+pub use resize::{Resize, Target};
 
 use super::objects::{Key, PodExt};
 use crate::model::{Span, Timestamp};

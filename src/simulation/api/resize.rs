@@ -6,14 +6,26 @@ use super::admission::qos;
 use super::{Api, Refusal, not_found};
 use crate::model::Quantity;
 use crate::simulation::objects::{Amounts, Key, PodExt, exact, requests, same_amount};
-use k8s_openapi::api::core::v1::{Container, Pod};
+use k8s_openapi::api::core::v1::{Pod, ResourceRequirements};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 
-/// New requests of one container.
+/// Whose resources change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// The Pod's only container.
+    #[default]
+    OnlyContainer,
+    /// The container of this name.
+    Container(String),
+    /// The Pod as a whole: `spec.resources`.
+    Pod,
+}
+
+/// New requests of one container, or of the Pod as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resize {
-    /// The container; `None`: the Pod has only one.
-    pub container: Option<String>,
+    /// What asks for it.
+    pub target: Target,
     /// New requests by resource. A limit that equals the old request goes along with it.
     pub requests: Amounts,
 }
@@ -31,9 +43,8 @@ impl Api {
             return Err(invalid(format!("only cpu and memory resources are mutable, not {name}")));
         }
         let old_qos = qos(&pod);
-        let container = container_of(&mut pod, resize.container.as_deref()).map_err(invalid)?;
-        let before = container.clone();
-        let resources = container.resources.get_or_insert_default();
+        let resources = resources_of(&mut pod, &resize.target).map_err(invalid)?;
+        let before = resources.clone();
         for (name, amount) in &resize.requests {
             let asked = resources.requests.get_or_insert_default();
             let old = asked.insert(name.clone(), amount.clone());
@@ -47,7 +58,7 @@ impl Api {
                 return Err(invalid(format!("requests: Invalid value: \"{}\": {text}", amount.0)));
             }
         }
-        if before.resources == container.resources {
+        if before == *resources {
             return Ok(());
         }
         if qos(&pod) != old_qos {
@@ -70,11 +81,15 @@ impl Api {
             let regular = pod.spec.iter().flat_map(|spec| &spec.containers);
             let sidecars = pod.spec.iter().flat_map(|spec| spec.init_containers.iter().flatten());
             let sidecars = sidecars.filter(|one| one.restart_policy.as_deref() == Some("Always"));
-            let asked: Quantity = regular
-                .chain(sidecars)
-                .filter_map(|one| requests(one.resources.as_ref()).get(name).and_then(exact))
-                .chain(overhead)
-                .sum();
+            let whole = pod
+                .spec
+                .as_ref()
+                .and_then(|spec| requests(spec.resources.as_ref()).get(name).and_then(exact));
+            let sum = || {
+                let all = regular.chain(sidecars);
+                all.filter_map(|one| requests(one.resources.as_ref()).get(name).and_then(exact)).sum()
+            };
+            let asked: Quantity = [whole.unwrap_or_else(sum)].into_iter().chain(overhead).sum();
             if asked > room {
                 let text = format!(
                     "Node \"{}\" allocatable {name} {room} is less than the requested {asked}",
@@ -87,17 +102,23 @@ impl Api {
     }
 }
 
-fn container_of<'a>(pod: &'a mut Pod, name: Option<&str>) -> Result<&'a mut Container, String> {
+fn resources_of<'a>(pod: &'a mut Pod, target: &Target) -> Result<&'a mut ResourceRequirements, String> {
     let spec = pod.spec_mut();
+    if *target == Target::Pod {
+        let none = "it has no resources of its own, only those of its containers";
+        return spec.resources.as_mut().ok_or_else(|| none.to_owned());
+    }
     let sidecars = spec.init_containers.iter_mut().flatten();
     let mut all: Vec<_> = spec.containers.iter_mut().chain(sidecars).collect();
-    let at = match name {
-        Some(name) => all.iter().position(|one| one.name == name),
-        None if all.len() == 1 => Some(0),
-        None => return Err("it has several containers, so the resize must name one".to_owned()),
+    let at = match target {
+        Target::Container(name) => all
+            .iter()
+            .position(|one| one.name == *name)
+            .ok_or_else(|| format!("it has no container \"{name}\""))?,
+        _ if all.len() == 1 => 0,
+        _ => return Err("it has several containers, so the resize must name one".to_owned()),
     };
-    let at = at.ok_or_else(|| format!("it has no container \"{}\"", name.unwrap_or_default()))?;
-    Ok(all.swap_remove(at))
+    Ok(all.swap_remove(at).resources.get_or_insert_default())
 }
 
 impl Resize {
@@ -105,6 +126,6 @@ impl Resize {
     pub fn of(requests: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         let requests =
             requests.into_iter().map(|(name, amount)| (name.to_owned(), ApiQuantity(amount.to_owned())));
-        Self { container: None, requests: requests.collect() }
+        Self { target: Target::OnlyContainer, requests: requests.collect() }
     }
 }

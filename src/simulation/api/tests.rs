@@ -1,7 +1,7 @@
 //! The rules of the API server, one by one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use super::{Api, Refusal, Resize};
+use super::{Api, Refusal, Resize, Target};
 use crate::model::{Span, Timestamp};
 use crate::simulation::objects::{Key, PodExt, condition};
 use k8s_openapi::api::core::v1::{Node, Pod};
@@ -343,4 +343,18 @@ fn a_condition_keeps_its_time_while_its_status_stays() {
     assert_ne!(patch(&mut api, 9, true, "two"), first);
     let other = api.patch_condition(NOW, &key("a"), "another", "Mine", None);
     assert_eq!(other.unwrap_err().code, 409);
+}
+
+#[test]
+fn a_pod_without_resources_of_its_own_is_not_resized_as_a_whole() {
+    let mut api = api();
+    let whole = Resize { target: Target::Pod, ..Resize::of([("cpu", "2")]) };
+    assert_eq!(api.resize_pod(&key("a"), &whole).unwrap_err().code, 422);
+    change(&mut api, "a", |pod| {
+        pod.spec_mut().resources = Some(from_value(json!({"requests": {"cpu": "1"}})).unwrap());
+    });
+    api.resize_pod(&key("a"), &whole).unwrap();
+    assert_eq!(api.pods[&key("a")].generation(), 2);
+    let too_much = Resize { target: Target::Pod, ..Resize::of([("cpu", "5")]) };
+    assert_eq!(api.resize_pod(&key("a"), &too_much).unwrap_err().code, 403, "more than the node has");
 }

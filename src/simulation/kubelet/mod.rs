@@ -35,6 +35,8 @@ pub const RETRY: (Span, Span) = (Span::from_seconds(30), Span::from_seconds(180)
 /// On a Pod: how long its containers take to end after SIGTERM. Without it they ignore it and are killed when the
 /// grace period ends.
 pub const EXIT_AFTER: &str = "simulation.elbowroom.dev/exit-after";
+/// On a Pod: how long it takes from its admission to Ready, such as an image that is pulled. Else [`START`].
+pub const START_AFTER: &str = "simulation.elbowroom.dev/start-after";
 /// On a Node, value `passive`: its kubelet starts and stops Pods but never judges a resize.
 pub const KUBELET: &str = "simulation.elbowroom.dev/kubelet";
 /// On a Node, value `static`: a CPU resize of a Guaranteed Pod is Infeasible.
@@ -179,7 +181,8 @@ impl Kubelet {
             Ok(()) => {
                 status::start(&mut changed, &local.allocated, at);
                 self.pods.insert(pod.uid().to_owned(), local);
-                at.later.push((START, Task::Started(pod.uid().to_owned())));
+                let start = pod.annotation(START_AFTER).and_then(crate::config::duration::parse);
+                at.later.push((start.unwrap_or(START), Task::Started(pod.uid().to_owned())));
             }
             Err(refused) => {
                 let status = changed.status_mut();
@@ -282,12 +285,17 @@ impl Turn<'_> {
     }
 }
 
+/// Whether the node's kubelet judges no resize.
+pub fn is_passive(node: &Node) -> bool {
+    node.metadata.annotations.as_ref().and_then(|all| all.get(KUBELET)).is_some_and(|one| one == "passive")
+}
+
 /// Whether the spec asks for something else than what is allocated.
-fn differs(pod: &Pod, allocated: &BTreeMap<String, ResourceRequirements>) -> bool {
-    pod.containers().any(|container| {
-        let known = allocated.get(&container.name);
-        !same_amounts(&requests(container.resources.as_ref()), &requests(known))
-            || !same_amounts(&limits(container.resources.as_ref()), &limits(known))
+fn differs(pod: &Pod, allocated: &status::Allocation) -> bool {
+    status::desired(pod).iter().any(|(name, asked)| {
+        let known = allocated.get(name);
+        !same_amounts(&requests(Some(asked)), &requests(known))
+            || !same_amounts(&limits(Some(asked)), &limits(known))
     })
 }
 

@@ -3,11 +3,11 @@
 //! Invariant: all pending resizes are tried in one pass, each against what is allocated by then; a resize that does
 //! not fit blocks none behind it (kubelet `allocation/allocation_manager.go`).
 
-use super::{ACTUATION, CPU_MANAGER, KUBELET, Kubelet, RETRY, Stage, Task, Turn, differs, status};
+use super::{ACTUATION, CPU_MANAGER, Kubelet, RETRY, Stage, Task, Turn, differs, is_passive, status};
+use crate::model::Quantity;
 use crate::simulation::objects::{Amounts, PodExt, condition, exact, requests, timestamp};
 use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceRequirements};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 /// Pending: Deferred or Infeasible.
 const PENDING: &str = "PodResizePending";
@@ -17,7 +17,7 @@ const IN_PROGRESS: &str = "PodResizeInProgress";
 impl Kubelet {
     /// Notes what a Pod asks for. True if there is a new request to judge.
     pub(super) fn watch_resize(&mut self, pod: &Pod, at: &mut Turn<'_>) -> bool {
-        let passive = at.annotated(KUBELET, "passive");
+        let passive = is_passive(at.node);
         let Some(local) = self.pods.get_mut(pod.uid()) else { return false };
         if local.stage == Stage::Starting || passive {
             return false;
@@ -130,12 +130,7 @@ impl Kubelet {
     }
 
     /// The one Infeasible case that is simulated: exclusive CPUs cannot be resized.
-    fn infeasible(
-        &self,
-        pod: &Pod,
-        allocated: &BTreeMap<String, ResourceRequirements>,
-        at: &Turn<'_>,
-    ) -> Option<String> {
+    fn infeasible(&self, pod: &Pod, allocated: &status::Allocation, at: &Turn<'_>) -> Option<String> {
         let guaranteed = pod.status.as_ref().and_then(|s| s.qos_class.as_deref()) == Some("Guaranteed");
         if !guaranteed || !at.annotated(CPU_MANAGER, "static") {
             return None;
@@ -151,13 +146,13 @@ impl Kubelet {
 }
 
 /// Whether the Pod asks for more cpu or memory in sum than is allocated.
-fn grows(pod: &Pod, allocated: &BTreeMap<String, ResourceRequirements>) -> bool {
+fn grows(pod: &Pod, allocated: &status::Allocation) -> bool {
     ["cpu", "memory"].iter().any(|name| {
-        let sum = |amounts: Vec<Amounts>| -> crate::model::Quantity {
-            amounts.iter().filter_map(|list| list.get(*name).and_then(exact)).sum()
+        let of = |one: &ResourceRequirements| requests(Some(one)).get(*name).and_then(exact);
+        let total = |all: &status::Allocation| -> Quantity {
+            let whole = all.get(status::WHOLE).and_then(of);
+            whole.unwrap_or_else(|| all.values().filter_map(of).sum())
         };
-        let desired = sum(pod.containers().map(|one| requests(one.resources.as_ref())).collect());
-        let held = sum(pod.containers().map(|one| requests(allocated.get(&one.name))).collect());
-        desired > held
+        total(&status::desired(pod)) > total(allocated)
     })
 }

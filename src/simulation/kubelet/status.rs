@@ -7,7 +7,7 @@ use super::Turn;
 use crate::cluster::footprint::footprint;
 use crate::model::Timestamp;
 use crate::simulation::facts::Facts;
-use crate::simulation::objects::{Amounts, PodExt, condition, requests, time};
+use crate::simulation::objects::{Amounts, PodExt, condition, exact, requests, time};
 use k8s_openapi::api::core::v1::{
     ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStatus, Pod, PodStatus,
     ResourceRequirements,
@@ -15,12 +15,18 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 use std::collections::BTreeMap;
 
-/// Resources by container.
+/// Resources by container; those of the Pod as a whole under [`WHOLE`], where its spec has some.
 pub(super) type Allocation = BTreeMap<String, ResourceRequirements>;
+
+/// No container has this name.
+pub(super) const WHOLE: &str = "";
 
 /// What the spec asks for.
 pub(super) fn desired(pod: &Pod) -> Allocation {
-    pod.containers().map(|one| (one.name.clone(), one.resources.clone().unwrap_or_default())).collect()
+    let whole = pod.spec.as_ref().and_then(|spec| spec.resources.clone());
+    let containers =
+        pod.containers().map(|one| (one.name.clone(), one.resources.clone().unwrap_or_default()));
+    containers.chain(whole.map(|resources| (WHOLE.to_owned(), resources))).collect()
 }
 
 /// What the status says is allocated, or the spec where it says nothing. Limits are not in the status: they follow
@@ -34,6 +40,17 @@ pub(super) fn allocation(pod: &Pod) -> Allocation {
     for one in known {
         if let (Some(entry), Some(amounts)) = (all.get_mut(&one.name), &one.allocated_resources) {
             entry.requests = Some(amounts.clone());
+        }
+    }
+    let total = status.and_then(|status| status.allocated_resources.as_ref());
+    if let (Some(whole), Some(total)) = (all.get_mut(WHOLE), total) {
+        let overhead = pod.spec.as_ref().and_then(|spec| spec.overhead.as_ref());
+        for (name, asked) in whole.requests.iter_mut().flatten() {
+            // The total holds the overhead, the spec does not.
+            let over = overhead.and_then(|all| all.get(name)).and_then(exact).unwrap_or_default();
+            if let Some(held) = total.get(name).and_then(exact) {
+                *asked = ApiQuantity((held - over).to_string());
+            }
         }
     }
     all
@@ -182,6 +199,7 @@ fn total(pod: &Pod, allocated: &Allocation, facts: &mut Facts) -> Amounts {
     for one in spec.containers.iter_mut().chain(spec.init_containers.iter_mut().flatten()) {
         one.resources = allocated.get(&one.name).cloned();
     }
+    spec.resources = allocated.get(WHOLE).cloned();
     let Some(fact) = facts.imagined(&copy) else { return Amounts::new() };
     let list = footprint(&fact.resources).desired.into_iter();
     list.map(|(name, amount)| {

@@ -317,3 +317,70 @@ fn pods_of_a_deleted_node_are_collected() {
     assert!(stage.play(60).api().pods.contains_key(&Key::new("default", "p")));
     assert!(!stage.play(62).api().pods.contains_key(&Key::new("default", "p")));
 }
+
+#[test]
+fn a_pod_as_a_whole_is_resized() {
+    let whole = "terminationGracePeriodSeconds: 5\n  resources: {requests: {cpu: 200m}}";
+    let stage = |cpu: &str| {
+        let step = format!("{{at: 1s, resize: {{pod: p, podLevel: true, cpu: {cpu}}}}}");
+        let stage = Stage::new(&[&step]).pod("v", 0, "600m");
+        stage.pod_with("p", 0, "requests: {cpu: 100m}", whole, "").play(5)
+    };
+    let total = |world: &World| {
+        pod(world, "p").status.as_ref().unwrap().allocated_resources.as_ref().unwrap()["cpu"].0.clone()
+    };
+    let granted = stage("400m");
+    assert_eq!((total(&granted).as_str(), pending(&granted, "p")), ("400m", None));
+    let deferred = stage("500m");
+    assert_eq!(total(&deferred), "200m");
+    let message = "Node didn't have enough resource: cpu, requested: 500, used: 600, capacity: 1000";
+    assert_eq!(pending(&deferred, "p"), Some(("Deferred".to_owned(), message.to_owned())));
+}
+
+#[test]
+fn a_pod_whose_image_is_pulled_stays_pending() {
+    let create = "{at: 1s, create: {apiVersion: v1, kind: Pod, metadata: {name: q, annotations: \
+                  {simulation.elbowroom.dev/start-after: 1m}}, spec: {nodeName: n1, \
+                  containers: [{name: main, image: i}]}}}";
+    let stage = Stage::new(&[create]);
+    assert_eq!(pod(&stage.play(60), "q").phase(), "Pending");
+    assert!(pod(&stage.play(62), "q").ready());
+}
+
+#[test]
+fn a_passive_kubelet_says_what_the_scenario_says() {
+    let report = "{at: 1s, report: {pod: p, status: {conditions: [{type: PodResizePending, status: \"True\", \
+                  reason: Deferred, message: no}]}}}";
+    let withdraw =
+        "{at: 3s, report: {pod: p, withdraw: [PodResizePending], status: {observedGeneration: 7}}}";
+    let passive = "{name: n1, annotations: {simulation.elbowroom.dev/kubelet: passive}}";
+    let stage = Stage::new(&[report, withdraw]).node(passive).pod("p", 0, "100m");
+    assert_eq!(pending(&stage.play(2), "p"), Some(("Deferred".to_owned(), "no".to_owned())));
+    let world = stage.play(4);
+    assert_eq!(pending(&world, "p"), None);
+    assert!(pod(&world, "p").ready(), "the rest stays");
+    assert_eq!(pod(&world, "p").status.as_ref().unwrap().observed_generation, Some(7));
+    // Any other says by itself what is so.
+    assert_eq!(pending(&Stage::new(&[report]).pod("p", 0, "100m").play(2), "p"), None);
+}
+
+#[test]
+fn a_pod_comes_back_as_its_controller_would_have_it() {
+    let there = |world: &World, name: &str| world.api().pods.contains_key(&Key::new("default", name));
+    let stage = |back: &str, owner: &str| {
+        let meta = format!(", annotations: {{simulation.elbowroom.dev/comes-back: {back}}}{owner}");
+        let grace = "terminationGracePeriodSeconds: 10";
+        Stage::new(&["{at: 1s, delete: {pod: v}}"]).pod_with("v", 3, "requests: {cpu: 600m}", grace, &meta)
+    };
+    let replicas = stage("pending", "").play(5);
+    assert!(there(&replicas, "v") && there(&replicas, "v-r1"), "while the old one still leaves");
+    let daemon = ", ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: d}]";
+    let daemon = stage("pending", daemon);
+    assert!(!there(&daemon.play(5), "v-r1"));
+    assert_eq!(pod(&daemon.play(12), "v-r1").node(), None);
+    let bound = stage("bound", "");
+    assert!(!there(&bound.play(5), "v-r1"));
+    let next = bound.play(15);
+    let next = pod(&next, "v-r1");
+    assert_eq!((next.node(), next.phase(), next.priority()), (Some("n1"), "Running", 3));
+}

@@ -6,11 +6,14 @@ use super::manifest::place;
 use crate::config::tree::{Fault, Node, Position};
 use crate::simulation::objects::{Key, PodExt};
 use crate::simulation::world::Object;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Objects by kind and key, with the containers of Pods.
+/// Objects by kind and key, with the containers of Pods; and those that an earlier step has deleted.
 #[derive(Debug, Default)]
-pub(super) struct Known(BTreeMap<(&'static str, Key), Vec<String>>);
+pub(super) struct Known {
+    there: BTreeMap<(&'static str, Key), Vec<String>>,
+    deleted: BTreeSet<(&'static str, Key)>,
+}
 
 impl Known {
     /// Takes an object in.
@@ -23,12 +26,20 @@ impl Known {
             Object::Pod(pod) => pod.containers().map(|one| one.name.clone()).collect(),
             _ => Vec::new(),
         };
-        if self.0.contains_key(&(kind, key.clone())) {
+        if self.there.contains_key(&(kind, key.clone())) {
             let text = format!("{kind} `{key}` is there already, expected another name");
             return Err(Fault::new(place(document, &["metadata", "name"]), text));
         }
-        self.0.insert((kind, key), containers);
+        self.deleted.remove(&(kind, key.clone()));
+        self.there.insert((kind, key), containers);
         Ok(())
+    }
+
+    /// A step deletes an object: nothing later can be about it, until another one gets its name.
+    pub(super) fn forget(&mut self, kind: &'static str, key: &Key) {
+        let id = (kind, key.clone());
+        self.there.remove(&id);
+        self.deleted.insert(id);
     }
 
     /// Checks what a manifest refers to.
@@ -55,11 +66,19 @@ impl Known {
     /// # Errors
     /// It is not; those that are there are named.
     pub(super) fn expect(&self, kind: &'static str, key: &Key, at: Position) -> Result<(), Fault> {
-        if self.0.contains_key(&(kind, key.clone())) {
+        if self.there.contains_key(&(kind, key.clone())) {
             return Ok(());
         }
-        let names: Vec<String> =
-            self.0.keys().filter(|(other, _)| *other == kind).map(|(_, key)| format!("`{key}`")).collect();
+        if self.deleted.contains(&(kind, key.clone())) {
+            let text = format!("{kind} `{key}` is deleted by an earlier step, expected one that is there");
+            return Err(Fault::new(at, text));
+        }
+        let names: Vec<String> = self
+            .there
+            .keys()
+            .filter(|(other, _)| *other == kind)
+            .map(|(_, key)| format!("`{key}`"))
+            .collect();
         let expected = if names.is_empty() {
             format!("a manifest of kind {kind} in this file")
         } else {
@@ -70,6 +89,6 @@ impl Known {
 
     /// Containers of a Pod.
     pub(super) fn containers(&self, pod: &Key) -> &[String] {
-        self.0.get(&("Pod", pod.clone())).map_or(&[], Vec::as_slice)
+        self.there.get(&("Pod", pod.clone())).map_or(&[], Vec::as_slice)
     }
 }

@@ -2,12 +2,10 @@
 //!
 //! Invariant: what comes out of here is accepted by the simulated API server, names apart.
 
-use super::located;
 use super::step::share;
-use crate::config::duration;
+use super::{annotations, located};
 use crate::config::tree::{Fault, Node, Position, Value};
 use crate::model::Quantity;
-use crate::simulation::kubelet::EXIT_AFTER;
 use crate::simulation::objects::{PodExt, exact, requests};
 use crate::simulation::world::Object;
 use k8s_openapi::api::core::v1::Pod;
@@ -39,13 +37,22 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
             return Err(Fault::new(place(document, &["kind"]), found));
         }
     };
-    if object.id().1.name.is_empty() {
-        let at = place(document, &["metadata", "name"]);
-        return Err(Fault::new(at, "metadata.name: found nothing, expected a name"));
+    let key = object.id().1;
+    for (field, name) in [("name", &key.name), ("namespace", &key.namespace)] {
+        if field == "name" && name.is_empty() {
+            let at = place(document, &["metadata", field]);
+            return Err(Fault::new(at, "metadata.name: found nothing, expected a name"));
+        }
+        if !name.is_empty() && !is_name(name) {
+            let at = place(document, &["metadata", field]);
+            let expected = "lower-case letters, digits, `-` and `.`, with a letter or digit at both ends";
+            return Err(Fault::new(at, format!("metadata.{field}: found `{name}`, expected {expected}")));
+        }
     }
     match &object {
         Object::Pod(pod) => check_pod(pod, document)?,
         Object::Node(node) => {
+            annotations::check_node(node.metadata.annotations.as_ref(), document)?;
             let status = node.status.as_ref();
             if status.is_none_or(|status| status.allocatable.is_none() && status.capacity.is_none()) {
                 let text =
@@ -57,6 +64,18 @@ pub(super) fn read(document: &Node) -> Result<Object, Fault> {
         Object::Namespace(_) | Object::Class(_) => {}
     }
     Ok(object)
+}
+
+/// Whether the API takes this as a name (RFC 1123, subdomain).
+fn is_name(text: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let part = |part: &str| {
+        let bytes = part.as_bytes();
+        bytes.first().copied().is_some_and(plain)
+            && bytes.last().copied().is_some_and(plain)
+            && bytes.iter().all(|c| plain(*c) || *c == b'-')
+    };
+    text.len() <= 253 && text.split('.').all(part)
 }
 
 fn check_budget(budget: &PodDisruptionBudget, document: &Node) -> Result<(), Fault> {
@@ -121,13 +140,7 @@ fn check_pod(pod: &Pod, document: &Node) -> Result<(), Fault> {
             }
         }
     }
-    match pod.annotation(EXIT_AFTER) {
-        Some(text) if duration::parse(text).is_none() => {
-            let at = place(document, &["metadata", "annotations", EXIT_AFTER]);
-            Err(Fault::new(at, format!("{EXIT_AFTER}: found `{text}`, expected a duration such as `30s`")))
-        }
-        _ => Ok(()),
-    }
+    annotations::check_pod(pod.metadata.annotations.as_ref(), document)
 }
 
 /// The value at a path.

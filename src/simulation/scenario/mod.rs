@@ -18,12 +18,13 @@
 //! # ...
 //! ```
 //!
-//! Steps are `resize {pod, namespace, container, cpu, memory}`, `create {…a manifest…}`, `delete {pod, namespace}`,
+//! Steps are `resize {pod, namespace, container, podLevel, cpu, memory}`, `report {pod, namespace, status, withdraw}`, `create {…a manifest…}`, `delete {pod, namespace}`,
 //! `node {name, allocatable, ready, cordon, labels, taints, disableResizePreemption, delete}`,
 //! `budget {name, namespace, disruptionsAllowed, minAvailable, maxUnavailable, delete}` or `restart: elbowroom`. Time 0s is
 //! 2026-01-01T00:00:00Z. A Pod whose manifest names its node runs there from the beginning; its `status` may say
 //! what differs from its spec.
 
+mod annotations;
 mod known;
 mod located;
 mod manifest;

@@ -7,16 +7,17 @@ use super::manifest;
 use crate::config::fields::Fields;
 use crate::config::tree::{Fault, Node, Value};
 use crate::model::{Quantity, Span};
-use crate::simulation::api::Resize;
+use crate::simulation::api::{Report, Resize, Target};
 use crate::simulation::objects::{Amounts, Key};
 use crate::simulation::world::{Action, BudgetChange, NodeChange};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as ApiQuantity;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-const VERBS: [&str; 6] = ["resize", "create", "delete", "node", "budget", "restart"];
+const VERBS: [&str; 7] = ["resize", "report", "create", "delete", "node", "budget", "restart"];
 
 fn fields(step: &Node) -> Result<Fields<'_>, Fault> {
-    Fields::read("step", step, &["at", "resize", "create", "delete", "node", "budget", "restart"])
+    let known: Vec<&str> = ["at"].into_iter().chain(VERBS).collect();
+    Fields::read("step", step, &known)
 }
 
 /// When a step is due.
@@ -38,6 +39,7 @@ pub(super) fn read(step: &Node, known: &mut Known) -> Result<Action, Fault> {
     let Some(node) = fields.get(verb) else { return Err(Fault::new(step.at, "nothing to do")) };
     match *verb {
         "resize" => resize(node, known),
+        "report" => report(node, known),
         "create" => {
             let object = manifest::read(node)?;
             known.learn(&object, node)?;
@@ -46,7 +48,9 @@ pub(super) fn read(step: &Node, known: &mut Known) -> Result<Action, Fault> {
         }
         "delete" => {
             let fields = Fields::read("delete", node, &["pod", "namespace"])?;
-            Ok(Action::Delete(pod(&fields, known)?))
+            let key = pod(&fields, known)?;
+            known.forget("Pod", &key);
+            Ok(Action::Delete(key))
         }
         "node" => change_node(node, known),
         "restart" => match &node.value {
@@ -65,17 +69,23 @@ fn pod(fields: &Fields<'_>, known: &Known) -> Result<Key, Fault> {
 }
 
 fn resize(node: &Node, known: &Known) -> Result<Action, Fault> {
-    let fields = Fields::read("resize", node, &["pod", "namespace", "container", "cpu", "memory"])?;
+    let names = ["pod", "namespace", "container", "podLevel", "cpu", "memory"];
+    let fields = Fields::read("resize", node, &names)?;
     let key = pod(&fields, known)?;
     let containers = known.containers(&key);
     let container = fields.text("container")?;
+    let whole = fields.flag("podLevel")? == Some(true);
     let listed = containers.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match container {
+        Some(_) if whole => {
+            let text = "container and podLevel are both given, expected one of them";
+            return Err(Fault::new(fields.place("podLevel"), text));
+        }
         Some(name) if !containers.iter().any(|one| one == name) => {
             let text = format!("container: Pod `{key}` has no container `{name}`, expected one of {listed}");
             return Err(Fault::new(fields.place("container"), text));
         }
-        None if containers.len() != 1 => {
+        None if containers.len() != 1 && !whole => {
             let text = format!("container: Pod `{key}` has several containers, expected one of {listed}");
             return Err(Fault::new(node.at, text));
         }
@@ -90,16 +100,42 @@ fn resize(node: &Node, known: &Known) -> Result<Action, Fault> {
     if requests.is_empty() {
         return Err(Fault::new(node.at, "resize: found no amount, expected cpu or memory"));
     }
-    Ok(Action::Resize(key, Resize { container: container.map(str::to_owned), requests }))
+    let target = match container {
+        Some(name) => Target::Container(name.to_owned()),
+        None if whole => Target::Pod,
+        None => Target::OnlyContainer,
+    };
+    Ok(Action::Resize(key, Resize { target, requests }))
 }
 
-fn change_node(node: &Node, known: &Known) -> Result<Action, Fault> {
+fn report(node: &Node, known: &Known) -> Result<Action, Fault> {
+    let fields = Fields::read("report", node, &["pod", "namespace", "status", "withdraw"])?;
+    let key = pod(&fields, known)?;
+    let mut report = Report::default();
+    if let Some(status) = fields.get("status") {
+        report.status = super::located::read(status)?;
+    }
+    for item in fields.list("withdraw")? {
+        match &item.value {
+            Value::Text(text) => report.withdrawn.push(text.clone()),
+            _ => return Err(expected("withdraw", "the type of a condition", item)),
+        }
+    }
+    if report == Report::default() {
+        return Err(Fault::new(node.at, "report: found nothing to say, expected status or withdraw"));
+    }
+    Ok(Action::Report(key, Box::new(report)))
+}
+
+fn change_node(node: &Node, known: &mut Known) -> Result<Action, Fault> {
     let names =
         ["name", "allocatable", "ready", "cordon", "labels", "taints", "disableResizePreemption", "delete"];
     let fields = Fields::read("node", node, &names)?;
     let name = fields.required_text("name")?;
     known.expect("Node", &Key::new("", name), fields.place("name"))?;
     if fields.flag("delete")? == Some(true) {
+        only_deleted(&fields, &["name", "delete"])?;
+        known.forget("Node", &Key::new("", name));
         return Ok(Action::DeleteNode(name.to_owned()));
     }
     let mut change =
@@ -138,13 +174,15 @@ fn change_node(node: &Node, known: &Known) -> Result<Action, Fault> {
     Ok(Action::Node(name.to_owned(), Box::new(change)))
 }
 
-fn change_budget(node: &Node, known: &Known) -> Result<Action, Fault> {
+fn change_budget(node: &Node, known: &mut Known) -> Result<Action, Fault> {
     let names = ["name", "namespace", "disruptionsAllowed", "minAvailable", "maxUnavailable", "delete"];
     let fields = Fields::read("budget", node, &names)?;
     let name = fields.required_text("name")?;
     let key = Key::new(fields.text("namespace")?.unwrap_or("default"), name);
     known.expect("PodDisruptionBudget", &key, fields.place("name"))?;
     if fields.flag("delete")? == Some(true) {
+        only_deleted(&fields, &["name", "namespace", "delete"])?;
+        known.forget("PodDisruptionBudget", &key);
         return Ok(Action::DeleteBudget(key));
     }
     let bounds = 0..=i64::from(i32::MAX);
@@ -164,6 +202,17 @@ fn change_budget(node: &Node, known: &Known) -> Result<Action, Fault> {
         return Err(Fault::new(node.at, text));
     }
     Ok(Action::Budget(key, change))
+}
+
+/// What is deleted is not changed as well.
+fn only_deleted(fields: &Fields<'_>, allowed: &[&str]) -> Result<(), Fault> {
+    match fields.iter().find(|entry| !allowed.contains(&entry.key.as_str())) {
+        None => Ok(()),
+        Some(entry) => {
+            let text = format!("{}: found a change beside `delete`, expected one of them", entry.key);
+            Err(Fault::new(entry.at, text))
+        }
+    }
 }
 
 fn map<'a>(fields: &Fields<'a>, name: &str) -> Result<&'a [crate::config::tree::Entry], Fault> {

@@ -130,7 +130,7 @@ fn a_budget_that_makes_no_sense_is_refused() {
 
 #[test]
 fn a_step_does_exactly_one_thing() {
-    let verbs = "exactly one of resize, create, delete, node, budget, restart";
+    let verbs = "exactly one of resize, report, create, delete, node, budget, restart";
     step("{at: 5s}", &format!("s.yaml:4:3: found nothing to do, expected {verbs}"));
     step(
         "{at: 5s, delete: {pod: web}, restart: elbowroom}",
@@ -155,4 +155,73 @@ fn text_that_is_no_yaml_is_refused_with_its_place() {
     let error = Scenario::parse("s.yaml", &format!("{HEAD}steps: [\n")).expect_err("a refusal").to_string();
     assert!(error.starts_with("s.yaml:"), "{error}");
     assert!(!error.contains('\n'), "{error}");
+}
+
+#[test]
+fn a_name_that_no_api_server_takes_is_refused() {
+    refused(
+        &format!("{HEAD}{NODE}{}", POD.replace("{name: web}", "{name: Web_1}")),
+        "s.yaml:11:18: metadata.name: found `Web_1`, expected lower-case letters, digits, `-` and `.`, with a letter or \
+         digit at both ends",
+    );
+}
+
+#[test]
+fn an_annotation_that_speaks_to_nobody_is_refused() {
+    let annotated = |annotation: &str| {
+        let pod = POD.replace("{name: web}", &format!("{{name: web, annotations: {{{annotation}}}}}"));
+        format!("{HEAD}{NODE}{pod}")
+    };
+    refused(
+        &annotated("simulation.elbowroom.dev/exit: 3s"),
+        "s.yaml:11:68: unknown annotation `simulation.elbowroom.dev/exit` of a Pod, expected \
+         `simulation.elbowroom.dev/exit-after` or `simulation.elbowroom.dev/start-after` or \
+         `simulation.elbowroom.dev/comes-back`",
+    );
+    refused(
+        &annotated("simulation.elbowroom.dev/comes-back: later"),
+        "s.yaml:11:74: simulation.elbowroom.dev/comes-back: found `later`, expected `pending` or `bound`",
+    );
+    refused(
+        &annotated("simulation.elbowroom.dev/start-after: soon"),
+        "s.yaml:11:75: simulation.elbowroom.dev/start-after: found `soon`, expected a duration such as `30s`",
+    );
+    assert!(Scenario::parse("s.yaml", &annotated("example.com/anything: goes")).is_ok());
+}
+
+#[test]
+fn a_step_about_a_pod_that_an_earlier_step_deleted_is_refused() {
+    let again = "{at: 5s, delete: {pod: web}}\n- {at: 6s, resize: {pod: web, cpu: 1}}";
+    step(again, "s.yaml:5:21: Pod `web` is deleted by an earlier step, expected one that is there");
+    let web =
+        "apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: i}]}";
+    let steps = format!(
+        "{HEAD}steps:\n- {{at: 5s, delete: {{pod: web}}}}\n- {{at: 40s, create: {{{web}}}}}\n\
+         - {{at: 50s, resize: {{pod: web, cpu: 1}}}}\n{NODE}{POD}"
+    );
+    assert!(Scenario::parse("s.yaml", &steps).is_ok(), "another Pod may have its name");
+}
+
+#[test]
+fn a_node_is_not_deleted_and_changed_in_one_step() {
+    step(
+        "{at: 5s, node: {name: n1, delete: true, ready: true}}",
+        "s.yaml:4:43: ready: found a change beside `delete`, expected one of them",
+    );
+}
+
+#[test]
+fn a_resize_is_of_a_container_or_of_the_pod() {
+    step(
+        "{at: 5s, resize: {pod: web, container: main, podLevel: true, cpu: 1}}",
+        "s.yaml:4:48: container and podLevel are both given, expected one of them",
+    );
+}
+
+#[test]
+fn a_report_says_something() {
+    step(
+        "{at: 5s, report: {pod: web}}",
+        "s.yaml:4:20: report: found nothing to say, expected status or withdraw",
+    );
 }

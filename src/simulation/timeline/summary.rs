@@ -23,6 +23,8 @@ struct Growth {
     in_force: Option<Timestamp>,
     why: Vec<String>,
     victims: Vec<String>,
+    /// The Pod is gone, whoever has its name now.
+    gone: bool,
 }
 
 pub(super) fn text(world: &World) -> String {
@@ -48,6 +50,7 @@ pub(super) fn text(world: &World) -> String {
                 }
                 Change::PodGone(pod) => {
                     pods.remove(&pod.key());
+                    growths.entry(pod.key()).and_modify(|growth| growth.gone = true);
                 }
                 _ => {}
             },
@@ -56,7 +59,7 @@ pub(super) fn text(world: &World) -> String {
     }
     let mut out = "How it ended\n------------\n".to_owned();
     for (key, growth) in &growths {
-        let Some(pod) = pods.get(key) else {
+        let Some(pod) = pods.get(key).filter(|_| !growth.gone) else {
             paragraph(&mut out, &format!("{key} is gone."));
             continue;
         };

@@ -3,7 +3,7 @@
 //! Invariant: an action goes through the API server's checks; one that is refused changes nothing and is told.
 
 use super::{What, World};
-use crate::simulation::api::{Refusal, Resize};
+use crate::simulation::api::{Refusal, Report, Resize};
 use crate::simulation::kubelet;
 use crate::simulation::objects::{Amounts, Key, PodExt};
 use k8s_openapi::api::core::v1::{
@@ -54,6 +54,8 @@ impl Object {
 pub enum Action {
     /// `kubectl patch pod --subresource resize`.
     Resize(Key, Resize),
+    /// What the kubelet of a passive node says of a Pod.
+    Report(Key, Box<Report>),
     /// `kubectl create`.
     Create(Object),
     /// `kubectl delete pod`.
@@ -135,9 +137,11 @@ impl World {
         let Some(action) = self.actions.get(index).cloned() else { return };
         let what = action.to_string();
         // The Pod's own line tells these.
-        let told = !matches!(action, Action::Create(Object::Pod(_)) | Action::Resize(..));
+        let told =
+            !matches!(action, Action::Create(Object::Pod(_)) | Action::Resize(..) | Action::Report(..));
         let answer = match action {
             Action::Resize(key, resize) => self.api.resize_pod(&key, &resize),
+            Action::Report(key, report) => self.report(&key, &report),
             Action::Create(object) => self.create(object),
             Action::Delete(key) => self.api.delete_pod(self.now, &key, None, None),
             Action::Node(name, change) => self.change_node(&name, &change),
@@ -177,6 +181,14 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    fn report(&mut self, key: &Key, report: &Report) -> Result<(), Refusal> {
+        let node = self.api.pods.get(key).and_then(|pod| self.api.nodes.get(pod.node()?));
+        if node.is_some_and(|node| !kubelet::is_passive(node)) {
+            return Err(Refusal::new(409, "the node's kubelet is not passive and says by itself what is so"));
+        }
+        self.api.report_pod(self.now, key, report)
     }
 
     fn change_node(&mut self, name: &str, change: &NodeChange) -> Result<(), Refusal> {
@@ -242,6 +254,7 @@ impl fmt::Display for Action {
                 write!(f, "resize of {key} asked for:")?;
                 resize.requests.iter().try_for_each(|(name, amount)| write!(f, " {name} {}", amount.0))
             }
+            Self::Report(key, _) => write!(f, "the kubelet's status of Pod {key}"),
             Self::Create(object) => {
                 let (kind, key) = object.id();
                 write!(f, "{kind} {key} created")

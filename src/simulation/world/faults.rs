@@ -4,6 +4,7 @@
 //! calls fail before or after they took effect, answers are lost, the scheduler dies.
 
 use super::World;
+use super::watch::KINDS;
 use crate::model::Span;
 
 /// How much goes wrong. The default is nothing.
@@ -21,6 +22,10 @@ pub struct Faults {
     pub failing: u8,
     /// When the scheduler is killed, after the beginning.
     pub crashes: Vec<Span>,
+    /// When a watch expires (410) and its objects are listed anew, after the beginning. Which one is drawn.
+    pub relists: Vec<Span>,
+    /// When leadership is lost, after the beginning, and for how long.
+    pub deposed: Vec<(Span, Span)>,
     /// Kill it right after its n-th write took effect (from 1), before it hears the answer.
     pub crash_after_write: Option<u32>,
 }
@@ -72,6 +77,12 @@ impl World {
     /// Draws whether a call of a dead scheduler still reached the server.
     pub(super) fn draw_last_call(&mut self) -> bool {
         self.random.chance(50)
+    }
+
+    /// Draws which watch expires, and how long it takes to list its objects anew.
+    pub(super) fn draw_relist(&mut self) -> (usize, Span) {
+        let kind = usize::try_from(self.random.below(KINDS as u64)).unwrap_or(0);
+        (kind, Span::from_millis(i64::try_from(self.random.below(3000)).unwrap_or(0)))
     }
 
     /// Draws how long the scheduler stays dead.

@@ -5,11 +5,13 @@
 
 mod action;
 mod calls;
+mod controllers;
 mod faults;
 mod history;
 mod watch;
 
 pub use action::{Action, BudgetChange, NodeChange, Object};
+pub use controllers::{COMES_BACK, WAYS_BACK};
 pub use faults::{Fault, Faults};
 pub use history::{Moment, Room, What};
 
@@ -20,6 +22,7 @@ use super::objects::PodExt;
 use super::random::Random;
 use crate::engine::{CallId, Effect, Engine, Input, Settings};
 use crate::model::{Span, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From a change to the watch event.
@@ -61,8 +64,12 @@ enum Task {
     Kubelet(String, kubelet::Task),
     Count,
     Orphans(String),
+    ComeBack(Box<Pod>),
     Begin,
     Crash,
+    Expire,
+    List(u32, usize),
+    Lead(bool),
     Told(u32, Input),
     Call(u32, Effect),
     Answer(u32, CallId, crate::engine::Answer),
@@ -85,7 +92,9 @@ pub struct World {
     faults: Faults,
     random: Random,
     /// When the last event of each kind is due, for one watch never overtakes itself.
-    due: [Timestamp; 4],
+    due: [Timestamp; watch::KINDS],
+    /// Kinds whose watch has expired and whose list is on its way.
+    listing: [bool; watch::KINDS],
     waking: Option<Timestamp>,
     counting: bool,
     syncing: BTreeSet<String>,
@@ -112,7 +121,8 @@ impl World {
             actions: Vec::new(),
             faults,
             random,
-            due: [EPOCH; 4],
+            due: [EPOCH; watch::KINDS],
+            listing: [false; watch::KINDS],
             waking: None,
             counting: false,
             syncing: BTreeSet::new(),
@@ -126,6 +136,13 @@ impl World {
         world.push(EPOCH, Task::Begin);
         for at in world.faults.crashes.clone() {
             world.push(EPOCH + at, Task::Crash);
+        }
+        for at in world.faults.relists.clone() {
+            world.push(EPOCH + at, Task::Expire);
+        }
+        for (at, time) in world.faults.deposed.clone() {
+            world.push(EPOCH + at, Task::Lead(false));
+            world.push(EPOCH + at + time, Task::Lead(true));
         }
         world
     }
@@ -186,8 +203,12 @@ impl World {
                 }
             }
             Task::Orphans(node) => self.collect_orphans(&node),
+            Task::ComeBack(pod) => self.come_back(*pod),
             Task::Begin => self.begin(),
             Task::Crash => self.crash(),
+            Task::Expire => self.expire(),
+            Task::List(life, kind) => self.list_anew(life, kind),
+            Task::Lead(leads) => self.step(self.life, Input::Leader(leads)),
             Task::Told(life, input) => self.step(life, input),
             Task::Call(life, effect) => self.call(life, effect),
             Task::Answer(life, call, answer) => self.step(life, Input::Answer(call, answer)),
@@ -236,30 +257,48 @@ impl World {
 
     /// Lets kubelets, controllers and the scheduler know what changed.
     fn tell(&mut self) {
-        for change in self.api.changes() {
-            self.watch(&change);
-            match &change {
-                Change::Pod(pod, _) | Change::PodGone(pod) => {
-                    if let Some(node) = pod.node() {
-                        self.sync(node);
-                    }
-                    self.count_at(self.now + SETTLING);
-                }
-                Change::Budget(_) | Change::BudgetGone(_) => self.count_at(self.now + SETTLING),
-                Change::Node(node, _) => {
-                    let name = node.metadata.name.clone().unwrap_or_default();
-                    self.start_kubelet(&name);
-                    self.sync(&name);
-                }
-                Change::NodeGone(node) => {
-                    let name = node.metadata.name.clone().unwrap_or_default();
-                    self.kubelets.remove(&name);
-                    self.push(self.now + ORPHAN_AGE, Task::Orphans(name));
-                }
-                Change::Namespace(_) | Change::Event(_) => {}
-            }
-            self.note(What::Change(Box::new(change)));
+        let mut changes = self.api.changes();
+        while !changes.is_empty() {
+            changes.into_iter().for_each(|change| self.tell_of(change));
+            // What controllers did at once.
+            changes = self.api.changes();
         }
+    }
+
+    fn tell_of(&mut self, change: Change) {
+        self.watch(&change);
+        match &change {
+            Change::Pod(pod, before) => {
+                if pod.leaving() && before.as_ref().is_some_and(|old| !old.leaving()) {
+                    self.controllers_see(pod, false);
+                }
+                self.pod_changed(pod);
+            }
+            Change::PodGone(pod) => {
+                self.controllers_see(pod, true);
+                self.pod_changed(pod);
+            }
+            Change::Budget(_) | Change::BudgetGone(_) => self.count_at(self.now + SETTLING),
+            Change::Node(node, _) => {
+                let name = node.metadata.name.clone().unwrap_or_default();
+                self.start_kubelet(&name);
+                self.sync(&name);
+            }
+            Change::NodeGone(node) => {
+                let name = node.metadata.name.clone().unwrap_or_default();
+                self.kubelets.remove(&name);
+                self.push(self.now + ORPHAN_AGE, Task::Orphans(name));
+            }
+            Change::Namespace(_) | Change::Event(_) => {}
+        }
+        self.note(What::Change(Box::new(change)));
+    }
+
+    fn pod_changed(&mut self, pod: &Pod) {
+        if let Some(node) = pod.node() {
+            self.sync(node);
+        }
+        self.count_at(self.now + SETTLING);
     }
 
     fn start_kubelet(&mut self, node: &str) {

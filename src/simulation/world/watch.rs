@@ -7,6 +7,28 @@ use crate::engine::{Fact, Input};
 use crate::simulation::api::Change;
 use crate::simulation::objects::PodExt;
 
+/// Watches: Pods, Nodes, budgets and namespaces, in this order.
+pub(super) const KINDS: usize = 4;
+
+fn kind_of(input: &Input) -> Option<usize> {
+    match input {
+        Input::Pod(_) => Some(0),
+        Input::Node(_) => Some(1),
+        Input::Budget(_) => Some(2),
+        Input::Namespace(_) => Some(3),
+        _ => None,
+    }
+}
+
+fn begin(kind: usize) -> Input {
+    match kind {
+        0 => Input::Pod(Fact::Begin),
+        1 => Input::Node(Fact::Begin),
+        2 => Input::Budget(Fact::Begin),
+        _ => Input::Namespace(Fact::Begin),
+    }
+}
+
 impl World {
     /// Starts the scheduler and gives it the lists.
     pub(super) fn begin(&mut self) {
@@ -15,7 +37,8 @@ impl World {
         }
         self.life += 1;
         self.brain = Some((self.start)());
-        self.due = [self.now; 4];
+        self.due = [self.now; KINDS];
+        self.listing = [false; KINDS];
         self.waking = None;
         if self.life > 1 {
             self.note(What::Restarted);
@@ -37,31 +60,72 @@ impl World {
         self.push(self.now + downtime, Task::Begin);
     }
 
+    /// Everything there is, kind by kind. Pods come last: what they refer to is known by then.
     fn lists(&mut self) -> Vec<Input> {
+        [3, 1, 2, 0].into_iter().flat_map(|kind| [vec![begin(kind)], self.list(kind)].concat()).collect()
+    }
+
+    /// All objects of a kind, and the end of their list.
+    fn list(&mut self, kind: usize) -> Vec<Input> {
         let mut all = Vec::new();
-        all.push(Input::Namespace(Fact::Begin));
-        for namespace in self.api.namespaces.values() {
-            all.extend(
-                self.facts.namespace(namespace).map(|one| Input::Namespace(Fact::Apply(Box::new(one)))),
-            );
+        match kind {
+            0 => {
+                for pod in self.api.pods.values().filter(|pod| !pod.finished()) {
+                    all.extend(self.facts.pod(pod).map(|one| Input::Pod(Fact::Apply(Box::new(one)))));
+                }
+                all.push(Input::Pod(Fact::End));
+            }
+            1 => {
+                for node in self.api.nodes.values() {
+                    all.extend(self.facts.node(node).map(|one| Input::Node(Fact::Apply(Box::new(one)))));
+                }
+                all.push(Input::Node(Fact::End));
+            }
+            2 => {
+                for budget in self.api.budgets.values() {
+                    all.extend(
+                        self.facts.budget(budget).map(|one| Input::Budget(Fact::Apply(Box::new(one)))),
+                    );
+                }
+                all.push(Input::Budget(Fact::End));
+            }
+            _ => {
+                for namespace in self.api.namespaces.values() {
+                    let fact = self.facts.namespace(namespace);
+                    all.extend(fact.map(|one| Input::Namespace(Fact::Apply(Box::new(one)))));
+                }
+                all.push(Input::Namespace(Fact::End));
+            }
         }
-        all.push(Input::Namespace(Fact::End));
-        all.push(Input::Node(Fact::Begin));
-        for node in self.api.nodes.values() {
-            all.extend(self.facts.node(node).map(|one| Input::Node(Fact::Apply(Box::new(one)))));
-        }
-        all.push(Input::Node(Fact::End));
-        all.push(Input::Budget(Fact::Begin));
-        for budget in self.api.budgets.values() {
-            all.extend(self.facts.budget(budget).map(|one| Input::Budget(Fact::Apply(Box::new(one)))));
-        }
-        all.push(Input::Budget(Fact::End));
-        all.push(Input::Pod(Fact::Begin));
-        for pod in self.api.pods.values().filter(|pod| !pod.finished()) {
-            all.extend(self.facts.pod(pod).map(|one| Input::Pod(Fact::Apply(Box::new(one)))));
-        }
-        all.push(Input::Pod(Fact::End));
         all
+    }
+
+    /// A watch has expired: what it still had on its way is lost, and the list that follows is of a later moment.
+    pub(super) fn expire(&mut self) {
+        let (kind, pause) = self.draw_relist();
+        if self.brain.is_none() || self.listing.get(kind).is_none_or(|busy| *busy) {
+            return;
+        }
+        let told = |task: &Task| matches!(task, Task::Told(_, input) if kind_of(input) == Some(kind));
+        self.queue.retain(|_, task| !told(task));
+        if let Some(busy) = self.listing.get_mut(kind) {
+            *busy = true;
+        }
+        self.step(self.life, begin(kind));
+        self.push(self.now + pause, Task::List(self.life, kind));
+    }
+
+    /// The list that follows an expired watch.
+    pub(super) fn list_anew(&mut self, life: u32, kind: usize) {
+        if life != self.life || self.brain.is_none() {
+            return;
+        }
+        if let (Some(busy), Some(due)) = (self.listing.get_mut(kind), self.due.get_mut(kind)) {
+            (*busy, *due) = (false, self.now);
+        }
+        for input in self.list(kind) {
+            self.step(life, input);
+        }
     }
 
     /// Sends a change on its way to the scheduler.
@@ -106,6 +170,9 @@ impl World {
             }
             Change::Event(_) => return,
         };
+        if self.listing.get(kind).is_some_and(|busy| *busy) {
+            return;
+        }
         let (delay, twice) = self.draw_event();
         let mut at = self.now + WATCH + delay;
         if let Some(due) = self.due.get_mut(kind) {

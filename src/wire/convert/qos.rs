@@ -2,11 +2,12 @@
 //!
 //! Invariant: as `pkg/apis/core/v1/helper/qos` computes it; only cpu and memory count.
 
-use super::{Converter, Problem};
+use super::{Converter, Problem, Unreadable};
 use crate::model::Quantity;
 use crate::model::pod::Qos;
 use crate::wire::amounts::{Amounts, Resources};
 use crate::wire::pod::{Pod, PodSpec};
+use kube::Resource;
 
 /// cpu and memory of one list; zero where it has none.
 type Pair = [Quantity; 2];
@@ -19,6 +20,14 @@ impl Converter {
             Some("BestEffort") => Ok(Qos::BestEffort),
             _ => self.computed_qos(&pod.spec),
         }
+    }
+
+    /// The class that the spec alone makes, whatever the status says.
+    ///
+    /// # Errors
+    /// A quantity that cannot be read.
+    pub fn spec_qos(&mut self, pod: &Pod) -> Result<Qos, Unreadable> {
+        self.computed_qos(&pod.spec).map_err(|problem| problem.of("Pod", pod.meta()))
     }
 
     fn computed_qos(&mut self, spec: &PodSpec) -> Result<Qos, Problem> {

@@ -7,11 +7,13 @@ mod affinity;
 mod spec;
 mod status;
 mod volume;
+mod wish;
 
 pub(super) use affinity::{Affinity, PodTerm, SpreadConstraint, Toleration};
 pub(super) use spec::{Container, PodSpec};
 pub(super) use status::{ContainerStatus, PodCondition, PodStatus};
 pub(super) use volume::Volume;
+pub use wish::{AboveLimit, Wish};
 
 use super::lenient::or_default;
 use super::metadata;
@@ -31,6 +33,11 @@ pub struct Pod {
 }
 
 impl Pod {
+    /// `spec.nodeName`, once bound.
+    pub fn node_name(&self) -> Option<&str> {
+        self.spec.node_name.as_deref().filter(|name| !name.is_empty())
+    }
+
     /// Who it is, without what it asks for: enough to say that it is gone.
     pub fn identity(self) -> Self {
         Self { metadata: self.metadata, spec: PodSpec::default(), status: PodStatus::default() }

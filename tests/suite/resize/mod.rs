@@ -4,5 +4,8 @@ mod accounting;
 mod answers;
 mod blocked;
 mod budgets;
+mod rules;
+mod together;
+mod unattainable;
 
 use crate::world;

@@ -1,10 +1,11 @@
 //! Both stories under faults: whatever goes wrong on the way, they end as if nothing had.
 
 use super::{Played, play, read};
-use elbowroom::model::Span;
+use elbowroom::engine::{Effect, Engine, Input, Settings};
+use elbowroom::model::{Span, Timestamp};
 use elbowroom::simulation::random::Random;
 use elbowroom::simulation::scenario::Scenario;
-use elbowroom::simulation::world::Faults;
+use elbowroom::simulation::world::{Brain, Faults};
 
 /// Seeds per story where the scheduler dies.
 const SEEDS: u64 = 300;
@@ -91,6 +92,52 @@ fn everything_at_once_changes_nothing() {
             let faults =
                 Faults { seed, late: 20, lateness, twice: 10, failing: 15, crashes, ..Faults::default() };
             check(&play(story, faults, UNTIL), &format!("{}, seed {seed}", story.name));
+        }
+    }
+}
+
+#[test]
+fn watches_that_expire_change_nothing() {
+    for (story, check) in &stories() {
+        for seed in 0..MILD_SEEDS {
+            let mut random = Random::new(seed ^ 0x410);
+            let relists = (0..1 + seed % 8).map(|_| Span::from_millis(random.below(20_000) as i64)).collect();
+            let lateness = Span::from_seconds(1);
+            let faults = Faults { seed, relists, late: 20, lateness, failing: 10, ..Faults::default() };
+            check(&play(story, faults, UNTIL), &format!("{}, seed {seed}", story.name));
+        }
+    }
+}
+
+/// An engine that must not write while somebody else leads.
+struct Deposable(Engine, bool);
+
+impl Brain for Deposable {
+    fn step(&mut self, input: Input, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Input::Leader(leads) = input {
+            self.1 = leads;
+        }
+        self.0.step(input, now, effects);
+        let writes = |effect: &&Effect| match effect {
+            Effect::Evict { dry_run, .. } => !dry_run,
+            effect => matches!(effect, Effect::Bind { .. } | Effect::Patch { .. }),
+        };
+        assert!(self.1 || !effects.iter().any(|effect| writes(&effect)), "a write of one who does not lead");
+    }
+}
+
+#[test]
+fn who_does_not_lead_writes_nothing_and_goes_on_later() {
+    for (story, check) in &stories() {
+        for seed in 0..MILD_SEEDS {
+            let mut random = Random::new(seed ^ 0x1ead);
+            let mut draw = |from: u64| Span::from_millis((from + random.below(4000)) as i64);
+            let deposed = (0..1 + seed % 3).map(|index| (draw(8000 * index), draw(1)));
+            let faults = Faults { seed, deposed: deposed.collect(), failing: 10, ..Faults::default() };
+            let start = || -> Box<dyn Brain> { Box::new(Deposable(Engine::new(Settings::default()), true)) };
+            let mut world = story.stage(Box::new(start), faults);
+            world.run(UNTIL).unwrap();
+            check(&Played(world), &format!("{}, seed {seed}", story.name));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod autoscaler;
 mod faults;
+mod field_cases;
 mod golden;
 mod properties;
 mod scenarios;
