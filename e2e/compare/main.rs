@@ -25,7 +25,7 @@ use compare::{Case, Contender, files, id, play};
 use harness::{Suite, say};
 
 /// They mostly wait; each has a scheduler of its own, though.
-const AT_A_TIME: usize = 8;
+const AT_A_TIME: usize = 10;
 
 fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
