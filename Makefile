@@ -34,6 +34,9 @@ plugin: build ## Link the release binary as a kubectl plugin, in ~/.local/bin or
 	mkdir -p $(PLUGIN_DIR)
 	ln -sf $(CURDIR)/target/release/elbowroom $(PLUGIN_DIR)/kubectl-elbowroom
 
+compare: control-plane ## Play the scenario files with kube-scheduler and with elbowroom: CASES="g c37", or all
+	@cargo test --quiet --locked --test compare -- $(CASES)
+
 bench: control-plane build ## Measure beside kube-scheduler, in one sitting
 	e2e/bench
 
@@ -46,4 +49,4 @@ image: ## Build the container image (needs a Docker engine)
 kind: ## The same end-to-end tests on kind (needs a Docker engine and kind)
 	e2e/kind/run
 
-.PHONY: help demo build test lint unit control-plane e2e golden plugin bench deny image kind
+.PHONY: help demo build test lint unit control-plane e2e golden plugin compare bench deny image kind

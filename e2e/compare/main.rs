@@ -25,7 +25,7 @@ use compare::{Case, Contender, files, id, play};
 use harness::{Suite, say};
 
 /// They mostly wait; each has a scheduler of its own, though.
-const AT_A_TIME: usize = 8;
+const AT_A_TIME: usize = 14;
 
 fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -56,13 +56,10 @@ async fn run(filter: Vec<String>) -> Result<ExitCode> {
     }
     let begun = Instant::now();
     let suite = Arc::new(Suite::start().await?);
-    let outcome = tokio::select! {
-        rows = rows(&suite, &cases) => Ok(rows),
-        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
-    };
+    let (rows, interrupted) = rows(&suite, &cases).await;
     let version = suite.client.apiserver_version().await;
-    let left = suite.finish(outcome.is_err()).await;
-    let (rows, version) = (outcome?, version?.git_version);
+    let left = suite.finish(interrupted).await;
+    let version = version?.git_version;
 
     let (today, ours) = (Timestamp::now().strftime("%Y-%m-%d"), env!("CARGO_PKG_VERSION"));
     print(&format!("{today}, Kubernetes and kube-scheduler {version}, elbowroom {ours}.\n\n"));
@@ -72,20 +69,29 @@ async fn run(filter: Vec<String>) -> Result<ExitCode> {
     let wrong: Vec<_> = rows.iter().filter_map(Row::disagreement).collect();
     wrong.iter().for_each(|line| say(&format!("compare: {line}")));
     left.context("clean up")?;
-    Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if wrong.is_empty() && !interrupted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn rows<'a>(suite: &Arc<Suite>, cases: &'a [Case]) -> Vec<Row<'a>> {
+/// All plays, or those that were over when somebody pressed Ctrl-C.
+async fn rows<'a>(suite: &Arc<Suite>, cases: &'a [Case]) -> (Vec<Row<'a>>, bool) {
     let plays = cases.iter().flat_map(|case| Contender::BOTH.map(|contender| (case, contender)));
-    futures::stream::iter(plays)
+    let mut plays = futures::stream::iter(plays)
         .map(|(case, contender)| async move {
             let row = play(suite, case, contender).await;
             say(&format!("compare: {} with {}", case.id, contender.name()));
             row
         })
-        .buffered(AT_A_TIME)
-        .collect()
-        .await
+        .buffered(AT_A_TIME);
+    let mut rows = Vec::new();
+    loop {
+        tokio::select! {
+            row = plays.next() => match row {
+                Some(row) => rows.push(row),
+                None => return (rows, false),
+            },
+            _ = tokio::signal::ctrl_c() => return (rows, true),
+        }
+    }
 }
 
 fn print(text: &str) {

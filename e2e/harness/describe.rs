@@ -23,7 +23,8 @@ impl World {
     /// When kubectl fails.
     pub async fn kubectl_describe(&self, pod: &str, suffix: &str) -> Result<String> {
         let admin = serde_json::to_string(&self.suite.control_plane.kubeconfig)?;
-        let kubeconfig = self.file("admin", &admin)?;
+        // One file a call: a file that is written anew is empty for a moment.
+        let kubeconfig = self.file(&format!("admin{suffix}"), &admin)?;
         let mut command = Command::new(program("kubectl")?);
         command.arg("--kubeconfig").arg(kubeconfig).args(["--namespace", &self.namespace]);
         command.args(["describe", "pod", pod]).stdin(Stdio::null()).kill_on_drop(true);

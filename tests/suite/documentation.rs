@@ -171,3 +171,22 @@ fn every_link_leads_somewhere() {
     }
     assert!(astray.is_empty(), "{}", astray.join("\n"));
 }
+
+#[test]
+fn kubectl_shows_a_page_for_each_reason_with_a_next_step() {
+    for reason in Reason::ALL {
+        let file = format!("tests/golden/describe/{}.txt", reason.as_str());
+        let page = read(&file);
+        let status = if reason.hopeful() { "True" } else { "False" };
+        let says = |line: &str| {
+            line.trim_start().starts_with("elbowroom.dev/PodResizePreemption") && line.ends_with(status)
+        };
+        assert!(page.lines().any(says), "{file}: the condition is not {status}");
+        // The facts end with a full stop; what follows is what a person can do.
+        let event = page.lines().last().unwrap_or_default();
+        let step = event.rsplit_once(". ").or_else(|| event.rsplit_once("; see to ")).map(|(_, step)| step);
+        assert!(step.is_some_and(|step| !step.is_empty()), "{file}: no next step in: {event}");
+        let names = ["n1", "batch", "web", "min", "max", "deadline", "mode", "protect"];
+        assert!(names.iter().any(|name| event.contains(name)), "{file}: names nothing: {event}");
+    }
+}
