@@ -108,6 +108,13 @@ impl Budgets {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
+    /// The list holds this budget, if it is known.
+    pub(super) fn keep(&mut self, namespace: &Str, name: &Str) {
+        if let Some(row) = self.rows.get_mut(&(namespace.clone(), name.clone())) {
+            row.epoch = self.epoch;
+        }
+    }
+
     /// Drops what the list just ended did not hold; true if there was any.
     pub(super) fn sweep(&mut self) -> bool {
         let before = self.rows.len();

@@ -211,6 +211,32 @@ impl Cluster {
         self.pods.epoch = self.pods.epoch.wrapping_add(1);
     }
 
+    /// The list holds this Pod, as it was known or not at all.
+    pub fn keep_pod(&mut self, uid: &str) {
+        let epoch = self.pods.epoch;
+        if let Some(row) = self.pods.id(uid).and_then(|id| self.pods.get_mut(id)) {
+            row.epoch = epoch;
+        }
+    }
+
+    /// The same of a Node.
+    pub fn keep_node(&mut self, name: &str) {
+        self.nodes.keep(name);
+    }
+
+    /// The same of a budget.
+    pub fn keep_budget(&mut self, namespace: &Str, name: &Str) {
+        self.budgets.keep(namespace, name);
+    }
+
+    /// The same of a namespace.
+    pub fn keep_namespace(&mut self, name: &str) {
+        let epoch = self.namespaces_epoch;
+        if let Some((_, seen)) = self.namespaces.get_mut(name) {
+            *seen = epoch;
+        }
+    }
+
     /// UIDs of Pods that the list just ended did not hold.
     pub fn unlisted_pods(&self) -> Vec<Str> {
         self.pods.unlisted()

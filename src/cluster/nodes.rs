@@ -168,6 +168,13 @@ impl Nodes {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
+    /// The list holds this Node, if there is one of that name.
+    pub(super) fn keep(&mut self, name: &str) {
+        if let Some(row) = self.id(name).and_then(|id| self.rows.get_mut(id.index())) {
+            row.epoch = self.epoch;
+        }
+    }
+
     /// Names of Nodes that the list just ended did not hold.
     pub(super) fn unlisted(&self) -> Vec<Str> {
         let stale = |row: &&NodeRow| row.exists && row.epoch != self.epoch;

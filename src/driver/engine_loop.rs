@@ -205,8 +205,8 @@ mod tests {
                 "conditions": [{"type": "Ready", "status": "True"}],
             },
         });
-        let pod = converter.pod(serde_json::from_value(pod).unwrap()).unwrap();
-        let node = converter.node(serde_json::from_value(node).unwrap()).unwrap();
+        let pod = converter.pod(&serde_json::from_value(pod).unwrap()).unwrap();
+        let node = converter.node(&serde_json::from_value(node).unwrap()).unwrap();
         [Input::Pod(Fact::Apply(Box::new(pod))), Input::Node(Fact::Apply(Box::new(node)))]
     }
 

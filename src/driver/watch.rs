@@ -45,7 +45,7 @@ pub(super) trait Watched:
     /// Whether annotations that the rules ask about are kept.
     const ANNOTATED: bool = false;
 
-    fn fact(self, converter: &mut Converter) -> Result<Self::Fact, Unreadable>;
+    fn fact(&self, converter: &mut Converter) -> Result<Self::Fact, Unreadable>;
 
     /// The same object with no more than says that it is gone.
     fn identity(self) -> Self {
@@ -61,7 +61,7 @@ impl Watched for wire::Pod {
     const FIELDS: Option<&'static str> = Some("status.phase!=Succeeded,status.phase!=Failed");
     const ANNOTATED: bool = true;
 
-    fn fact(self, converter: &mut Converter) -> Result<Pod, Unreadable> {
+    fn fact(&self, converter: &mut Converter) -> Result<Pod, Unreadable> {
         converter.pod(self)
     }
     fn identity(self) -> Self {
@@ -74,7 +74,7 @@ impl Watched for wire::Pod {
 
 impl Watched for wire::Node {
     type Fact = Node;
-    fn fact(self, converter: &mut Converter) -> Result<Node, Unreadable> {
+    fn fact(&self, converter: &mut Converter) -> Result<Node, Unreadable> {
         converter.node(self)
     }
     fn identity(self) -> Self {
@@ -87,7 +87,7 @@ impl Watched for wire::Node {
 
 impl Watched for wire::Budget {
     type Fact = Budget;
-    fn fact(self, converter: &mut Converter) -> Result<Budget, Unreadable> {
+    fn fact(&self, converter: &mut Converter) -> Result<Budget, Unreadable> {
         converter.budget(self)
     }
     fn input(fact: Fact<Budget>) -> Input {
@@ -97,7 +97,7 @@ impl Watched for wire::Budget {
 
 impl Watched for wire::Namespace {
     type Fact = Namespace;
-    fn fact(self, converter: &mut Converter) -> Result<Namespace, Unreadable> {
+    fn fact(&self, converter: &mut Converter) -> Result<Namespace, Unreadable> {
         converter.namespace(self)
     }
     fn input(fact: Fact<Namespace>) -> Input {
@@ -211,28 +211,32 @@ async fn send_rules(coming: &mut Option<Policies>, inputs: &mpsc::Sender<Input>)
     }
 }
 
-/// The fact of one event; `None` when its object cannot be read.
+/// The fact of one event; `None` when not even the object's identity can be read.
 fn fact<K: Watched>(
     event: Event<K>,
     converter: &mut Converter,
     metrics: &Metrics,
     kind: &str,
 ) -> Option<Fact<K::Fact>> {
-    let (read, gone) = match event {
+    let mut read = |object: &K| object.fact(converter).map(Box::new);
+    let told = match event {
         Event::Init => return Some(Fact::Begin),
         Event::InitDone => return Some(Fact::End),
-        Event::Apply(object) | Event::InitApply(object) => (object.fact(converter), false),
-        Event::Delete(object) => (object.identity().fact(converter), true),
+        Event::Delete(object) => read(&object.identity()).map(Fact::Delete),
+        Event::Apply(object) | Event::InitApply(object) => match read(&object) {
+            Ok(fact) => Ok(Fact::Apply(fact)),
+            Err(problem) => {
+                complain(&problem, metrics, kind);
+                return read(&object.identity()).ok().map(Fact::Keep);
+            }
+        },
     };
-    match read {
-        Ok(fact) if gone => Some(Fact::Delete(Box::new(fact))),
-        Ok(fact) => Some(Fact::Apply(Box::new(fact))),
-        Err(problem) => {
-            error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
-            metrics.unreadable(kind);
-            None
-        }
-    }
+    told.map_err(|problem| complain(&problem, metrics, kind)).ok()
+}
+
+fn complain(problem: &Unreadable, metrics: &Metrics, kind: &str) {
+    error!(%problem, "Object cannot be read; decisions see what was known of it before, if anything");
+    metrics.unreadable(kind);
 }
 
 /// Whether the server refuses to send a list as a stream: it is older, or the feature is off.
@@ -289,7 +293,7 @@ mod tests {
     #[test]
     fn an_object_that_cannot_be_read_is_counted() {
         let metrics = Metrics::new().unwrap();
-        assert!(pod_event(Event::Apply, "two", &metrics).is_none());
+        assert!(matches!(pod_event(Event::Apply, "two", &metrics), Some(Fact::Keep(_))));
         let text = String::from_utf8(metrics.render().unwrap()).unwrap();
         assert!(text.contains("scheduler_unreadable_objects_total{kind=\"Pod\"} 1\n"));
     }

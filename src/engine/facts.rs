@@ -38,6 +38,7 @@ impl Engine {
             }
             Fact::Apply(pod) if pod.finished() => self.pod_gone(&pod.id.uid, now, effects),
             Fact::Apply(pod) => self.pod_seen(*pod, now, effects),
+            Fact::Keep(pod) => self.cluster.keep_pod(&pod.id.uid),
             Fact::Delete(pod) => self.pod_gone(&pod.id.uid, now, effects),
             Fact::End => {
                 for uid in self.cluster.unlisted_pods() {
@@ -96,6 +97,7 @@ impl Engine {
                 }
                 ClusterEvent::of_node(change).for_each(|event| self.waiting.wake(event, now));
             }
+            Fact::Keep(node) => self.cluster.keep_node(&node.name),
             Fact::Delete(node) => self.node_gone(&node.name),
             Fact::End => {
                 for name in self.cluster.unlisted_nodes() {
@@ -120,6 +122,10 @@ impl Engine {
                 false
             }
             Fact::Apply(budget) => self.cluster.apply_budget(*budget, now),
+            Fact::Keep(budget) => {
+                self.cluster.keep_budget(&budget.namespace, &budget.name);
+                false
+            }
             Fact::Delete(budget) => self.cluster.remove_budget(&budget.namespace, &budget.name),
             Fact::End => {
                 self.lists.budgets = true;
@@ -143,6 +149,7 @@ impl Engine {
                     self.waiting.wake(ClusterEvent::NamespaceUpdate, now);
                 }
             }
+            Fact::Keep(one) => self.cluster.keep_namespace(&one.name),
             Fact::Delete(one) => self.cluster.remove_namespace(&one.name),
             Fact::End => {
                 self.lists.namespaces = true;

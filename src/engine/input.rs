@@ -35,6 +35,8 @@ pub enum Fact<T> {
     Begin,
     /// An object exists, new or changed.
     Apply(Box<T>),
+    /// A list holds an object that cannot be read; no more than its identity is told. What was known of it stays.
+    Keep(Box<T>),
     /// An object is gone.
     Delete(Box<T>),
     /// The list is complete.

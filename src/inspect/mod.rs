@@ -87,7 +87,7 @@ pub fn inspect(
     let Some(wire) = objects.pods.get(at).cloned() else {
         return Err(NoAnswer::NotFound(question.name.clone()));
     };
-    let before = converter.pod(wire.clone())?;
+    let before = converter.pod(&wire)?;
     let path = names::path(&before.id);
     let planned = match &question.plan {
         Some(_) if before.node.is_none() => return Err(NoAnswer::Nowhere(path)),
@@ -95,7 +95,7 @@ pub fn inspect(
         None => None,
     };
     let pod = match &planned {
-        Some(planned) => converter.pod(planned.pod.clone())?,
+        Some(planned) => converter.pod(&planned.pod)?,
         None => before.clone(),
     };
     objects.pods.remove(at);

@@ -30,10 +30,10 @@ impl Facts {
     /// Converts what can be read; the rest is named among the notes.
     pub fn of(objects: Objects, converter: &mut Converter, notes: &mut Vec<String>) -> Self {
         Self {
-            pods: readable(objects.pods.into_iter().map(|one| converter.pod(one)), notes),
-            nodes: readable(objects.nodes.into_iter().map(|one| converter.node(one)), notes),
-            budgets: readable(objects.budgets.into_iter().map(|one| converter.budget(one)), notes),
-            namespaces: readable(objects.namespaces.into_iter().map(|one| converter.namespace(one)), notes),
+            pods: readable(objects.pods.into_iter().map(|one| converter.pod(&one)), notes),
+            nodes: readable(objects.nodes.into_iter().map(|one| converter.node(&one)), notes),
+            budgets: readable(objects.budgets.into_iter().map(|one| converter.budget(&one)), notes),
+            namespaces: readable(objects.namespaces.into_iter().map(|one| converter.namespace(&one)), notes),
         }
     }
 }

@@ -34,14 +34,14 @@ impl Facts {
         if let Some((_, fact)) = self.pods.get(&uid).filter(|(known, _)| known == pod) {
             return Some(fact.clone());
         }
-        let fact = self.converter.pod(slim(pod)?).ok()?;
+        let fact = self.converter.pod(&slim(pod)?).ok()?;
         self.pods.insert(uid, (pod.clone(), fact.clone()));
         Some(fact)
     }
 
     /// A Pod that is not stored anywhere; `None` when it cannot be read.
     pub fn imagined(&mut self, pod: &core::v1::Pod) -> Option<Pod> {
-        self.converter.pod(slim(pod)?).ok()
+        self.converter.pod(&slim(pod)?).ok()
     }
 
     /// A Node; `None` when it cannot be read.
@@ -50,19 +50,19 @@ impl Facts {
         if let Some((_, fact)) = self.nodes.get(&name).filter(|(known, _)| known == node) {
             return Some(fact.clone());
         }
-        let fact = self.converter.node(slim(node)?).ok()?;
+        let fact = self.converter.node(&slim(node)?).ok()?;
         self.nodes.insert(name, (node.clone(), fact.clone()));
         Some(fact)
     }
 
     /// A budget; `None` when it cannot be read.
     pub fn budget(&mut self, budget: &policy::v1::PodDisruptionBudget) -> Option<Budget> {
-        self.converter.budget(slim(budget)?).ok()
+        self.converter.budget(&slim(budget)?).ok()
     }
 
     /// A namespace; `None` when it cannot be read.
     pub fn namespace(&mut self, namespace: &core::v1::Namespace) -> Option<engine::Namespace> {
-        self.converter.namespace(slim(namespace)?).ok()
+        self.converter.namespace(&slim(namespace)?).ok()
     }
 }
 

@@ -65,21 +65,21 @@ fn read(objects: Objects, config: &Config, warnings: &[Warning], now: Timestamp)
     };
     let mut unreadable = Vec::new();
     for namespace in objects.namespaces {
-        keep(converter.namespace(namespace), &mut unreadable, |one| facts.namespaces.push(one));
+        keep(converter.namespace(&namespace), &mut unreadable, |one| facts.namespaces.push(one));
     }
     for budget in objects.budgets {
         let (demand, expected) = (budget.demand(), budget.expected_pods());
         let sync_failed = budget.sync_failed().map(str::to_owned);
-        keep(converter.budget(budget), &mut unreadable, |budget| {
+        keep(converter.budget(&budget), &mut unreadable, |budget| {
             facts.budgets.push(BudgetFacts { budget, demand, expected, sync_failed });
         });
     }
     for node in objects.nodes {
         let kubelet = node.kubelet_version().to_owned();
-        keep(converter.node(node), &mut unreadable, |node| facts.nodes.push(NodeFacts { node, kubelet }));
+        keep(converter.node(&node), &mut unreadable, |node| facts.nodes.push(NodeFacts { node, kubelet }));
     }
     for pod in objects.pods {
-        keep(converter.pod(pod), &mut unreadable, |one| facts.pods.push(one));
+        keep(converter.pod(&pod), &mut unreadable, |one| facts.pods.push(one));
     }
     // A dump has finished Pods too.
     facts.pods.retain(|pod| !pod.finished());

@@ -33,7 +33,7 @@ async fn one_pod(client: &Client, converter: &Mutex<Converter>, pod: &PodRef) ->
     let Some(read) = get::<wire::Pod>(client, &pods(&pod.namespace), &pod.name).await? else {
         return Ok(None);
     };
-    let read = lock(converter, |converter| converter.pod(read)).map_err(|error| error.to_string())?;
+    let read = lock(converter, |converter| converter.pod(&read)).map_err(|error| error.to_string())?;
     // Another Pod has its name by now, so the one that was asked for is gone.
     Ok((read.id.uid == pod.uid).then_some(read))
 }
@@ -46,7 +46,7 @@ async fn budget(
 ) -> Result<Option<Budget>, String> {
     let all = Request::new(format!("/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"));
     let Some(read) = get::<wire::Budget>(client, &all, name).await? else { return Ok(None) };
-    lock(converter, |converter| converter.budget(read)).map(Some).map_err(|error| error.to_string())
+    lock(converter, |converter| converter.budget(&read)).map(Some).map_err(|error| error.to_string())
 }
 
 /// The object of that name; `None` when there is none.

@@ -14,8 +14,8 @@ impl Converter {
     ///
     /// # Errors
     /// It has no name, or a quantity that cannot be read.
-    pub fn node(&mut self, node: wire::Node) -> Result<Node, Unreadable> {
-        self.node_fact(&node).map_err(|problem| problem.of("Node", &node.metadata))
+    pub fn node(&mut self, node: &wire::Node) -> Result<Node, Unreadable> {
+        self.node_fact(node).map_err(|problem| problem.of("Node", &node.metadata))
     }
 
     fn node_fact(&mut self, node: &wire::Node) -> Result<Node, Problem> {
@@ -50,7 +50,7 @@ impl Converter {
     ///
     /// # Errors
     /// It has no name.
-    pub fn budget(&mut self, budget: wire::Budget) -> Result<Budget, Unreadable> {
+    pub fn budget(&mut self, budget: &wire::Budget) -> Result<Budget, Unreadable> {
         let (metadata, spec, status) = (&budget.metadata, &budget.spec, &budget.status);
         let name = name(metadata).map_err(|problem| problem.of("PodDisruptionBudget", metadata))?;
         let disrupted = status.disrupted_pods.iter();
@@ -73,7 +73,7 @@ impl Converter {
     ///
     /// # Errors
     /// It has no name.
-    pub fn namespace(&mut self, namespace: wire::Namespace) -> Result<Namespace, Unreadable> {
+    pub fn namespace(&mut self, namespace: &wire::Namespace) -> Result<Namespace, Unreadable> {
         let metadata = &namespace.metadata;
         let name = name(metadata).map_err(|problem| problem.of("Namespace", metadata))?;
         Ok(Namespace { name: self.intern(&name), labels: self.labels(metadata.labels.as_ref()) })

@@ -21,8 +21,8 @@ impl Converter {
     ///
     /// # Errors
     /// It has no name, or a quantity that cannot be read.
-    pub fn pod(&mut self, pod: wire::Pod) -> Result<Pod, Unreadable> {
-        self.pod_fact(&pod).map_err(|problem| problem.of("Pod", &pod.metadata))
+    pub fn pod(&mut self, pod: &wire::Pod) -> Result<Pod, Unreadable> {
+        self.pod_fact(pod).map_err(|problem| problem.of("Pod", &pod.metadata))
     }
 
     fn pod_fact(&mut self, pod: &wire::Pod) -> Result<Pod, Problem> {

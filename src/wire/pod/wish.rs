@@ -162,7 +162,7 @@ mod tests {
     fn the_old_amounts_stay_allocated() {
         let mut pod = pod(json!({"requests": {"cpu": "400m", "memory": "1Gi"}}));
         assert!(pod.wish("app", &cpu("700m")));
-        let fact = Converter::new([]).pod(pod).unwrap();
+        let fact = Converter::new([]).pod(&pod).unwrap();
         let container = &fact.resources.containers[0];
         assert_eq!(container.requests[0].1, Quantity::from_milli(700));
         assert_eq!(container.allocated.as_ref().unwrap()[0].1, Quantity::from_milli(400));
@@ -177,7 +177,7 @@ mod tests {
         ]))
         .unwrap();
         assert!(pod.wish("app", &cpu("900m")));
-        let fact = Converter::new([]).pod(pod).unwrap();
+        let fact = Converter::new([]).pod(&pod).unwrap();
         assert_eq!(fact.resources.containers[0].allocated.as_ref().unwrap()[0].1, Quantity::from_milli(300));
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let mut pod = pod(json!({"requests": {"cpu": "1"}}));
         assert!(pod.wish("app", &cpu("2")));
         pod.defer(Time("2026-12-01T04:00:00Z".parse().unwrap()), "ours");
-        let fact = Converter::new([]).pod(pod).unwrap();
+        let fact = Converter::new([]).pod(&pod).unwrap();
         assert!(crate::model::Pod::deferred(&fact));
         assert_eq!(fact.resize.unwrap().observed_generation, Some(fact.generation));
     }

@@ -20,7 +20,7 @@ fn converter() -> Converter {
 /// The Pod `ns/p` with these parts.
 fn try_pod(spec: Value, status: Value) -> Result<Pod, Unreadable> {
     let object = json!({"metadata": {"name": "p", "namespace": "ns"}, "spec": spec, "status": status});
-    converter().pod(serde_json::from_value(object).unwrap())
+    converter().pod(&serde_json::from_value(object).unwrap())
 }
 
 fn with_spec(spec: Value) -> Pod {
@@ -34,5 +34,5 @@ fn with_status(status: Value) -> Pod {
 fn with_metadata(mut metadata: Value) -> Pod {
     metadata["name"] = "p".into();
     metadata["namespace"] = "ns".into();
-    converter().pod(serde_json::from_value(json!({"metadata": metadata})).unwrap()).unwrap()
+    converter().pod(&serde_json::from_value(json!({"metadata": metadata})).unwrap()).unwrap()
 }

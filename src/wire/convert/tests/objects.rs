@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 fn node(spec: Value, status: Value) -> Node {
     let object = json!({"metadata": {"name": "n", "uid": "u"}, "spec": spec, "status": status});
-    converter().node(serde_json::from_value(object).unwrap()).unwrap()
+    converter().node(&serde_json::from_value(object).unwrap()).unwrap()
 }
 
 fn budget(spec: Value, status: Value) -> Budget {
     let metadata = json!({"name": "b", "namespace": "ns", "generation": 2});
     let object = json!({"metadata": metadata, "spec": spec, "status": status});
-    converter().budget(serde_json::from_value(object).unwrap()).unwrap()
+    converter().budget(&serde_json::from_value(object).unwrap()).unwrap()
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_node_keeps_its_taints_its_cordon_and_its_policy() {
 #[test]
 fn a_node_whose_size_cannot_be_read_is_refused() {
     let object = json!({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "many"}}});
-    let refused = converter().node(serde_json::from_value(object).unwrap()).unwrap_err();
+    let refused = converter().node(&serde_json::from_value(object).unwrap()).unwrap_err();
     assert_eq!((refused.name.as_str(), refused.field.as_str()), ("n", "status.allocatable.cpu"));
 }
 
@@ -92,7 +92,7 @@ fn what_a_budget_allows_is_read_from_its_status() {
 #[test]
 fn a_namespace_is_its_name_and_labels() {
     let object = json!({"metadata": {"name": "team", "labels": {"tier": "gold"}}});
-    let namespace = converter().namespace(serde_json::from_value(object).unwrap()).unwrap();
+    let namespace = converter().namespace(&serde_json::from_value(object).unwrap()).unwrap();
     assert_eq!(namespace.name, "team");
     assert_eq!(namespace.labels.get("tier").unwrap(), &"gold");
 }

@@ -182,7 +182,7 @@ fn equal_placements_and_labels_are_shared() {
     let mut converter = converter();
     let mut next = |name: &str| {
         let object = json!({"metadata": {"name": name}, "spec": {"nodeSelector": {"disk": "ssd"}}});
-        converter.pod(serde_json::from_value(object).unwrap()).unwrap()
+        converter.pod(&serde_json::from_value(object).unwrap()).unwrap()
     };
     let (a, b) = (next("a"), next("b"));
     assert!(Arc::ptr_eq(&a.placement, &b.placement) && Arc::ptr_eq(&a.ports, &b.ports));

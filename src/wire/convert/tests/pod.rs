@@ -110,7 +110,7 @@ fn a_gate_keeps_a_pod_back() {
 
 #[test]
 fn a_pod_without_a_name_is_refused() {
-    let refused = converter().pod(serde_json::from_value(json!({"metadata": {}})).unwrap()).unwrap_err();
+    let refused = converter().pod(&serde_json::from_value(json!({"metadata": {}})).unwrap()).unwrap_err();
     assert_eq!(refused.to_string(), "Pod without a name: metadata.name: missing");
 }
 
