@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::case::{Case, EXIT_AFTER, KUBELET, duration};
-use crate::harness::{SimulatedNode, World};
+use crate::harness::{SimulatedNode, World, is_leaving};
 
 /// Keeps Pods without a node on the nodes of their own world.
 const HOME: &str = "e2e.elbowroom.dev/namespace";
@@ -218,13 +218,15 @@ impl<'a> Stage<'a> {
         Ok((self.healthy(selector)? - wanted).max(0))
     }
 
-    /// How many ready Pods there are, those on their way out included.
+    /// How many ready Pods there are that stay, as the disruption controller counts them.
     fn healthy(&self, selector: LabelSelector) -> Result<i64> {
         let selector = Selector::try_from(selector)?;
         let seen = self.world.observer.now();
         let ready = |pod: &&Pod| {
             let ready = crate::harness::condition(pod, "Ready").is_some_and(|c| c.status == "True");
-            ready && selector.matches(pod.metadata.labels.as_ref().unwrap_or(&BTreeMap::new()))
+            ready
+                && !is_leaving(pod)
+                && selector.matches(pod.metadata.labels.as_ref().unwrap_or(&BTreeMap::new()))
         };
         Ok(i64::try_from(seen.pods.values().filter(ready).count())?)
     }
