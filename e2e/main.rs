@@ -19,7 +19,7 @@ use harness::{Scenario, Suite};
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // They mostly wait: for a kubelet, a controller, or for nothing to happen.
-    arguments.test_threads.get_or_insert(6);
+    arguments.test_threads.get_or_insert(8);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => Arc::new(runtime),
         Err(error) => return fail(&error.into()),

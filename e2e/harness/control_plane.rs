@@ -40,7 +40,14 @@ impl ControlPlane {
         if let Some(kubeconfig) = Kubeconfig::from_env().context("KUBECONFIG")? {
             return Ok(Self { kubeconfig, own: None });
         }
-        Self::start_own("shared", &["--nodes", &HOLLOW_NODES.to_string()])
+        let shared = Self::start_own("shared", &["--nodes", &HOLLOW_NODES.to_string()])?;
+        if shared.lacks_for_real_node()?.is_none() {
+            // Now, and not when a test waits for it: the first time it takes minutes.
+            let mut build = script("build");
+            build.arg("kubelet");
+            ensure_success(build, "build the kubelet")?;
+        }
+        Ok(shared)
     }
 
     /// Starts one more, with kube-scheduler as it comes, every alpha gate off, and no kubelet.
@@ -81,9 +88,6 @@ impl ControlPlane {
     /// With the script's last words when it does not come up.
     pub fn start_real_node(&self) -> Result<&'static str> {
         let own = self.own.as_ref().context("not our control plane")?;
-        let mut build = script("build");
-        build.arg("kubelet");
-        ensure_success(build, "build the kubelet")?;
         own.real_node(&["up", "--owner", &std::process::id().to_string()])?;
         Ok("real-node")
     }

@@ -128,7 +128,15 @@ impl World {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(&self, config: &str, server: Option<&str>) -> Result<Scheduler> {
-        let kubeconfig = self.file("kubeconfig", &self.suite.kubeconfig(None, server)?)?;
+        self.spawn_as(config, &self.suite.kubeconfig(None, server)?)
+    }
+
+    /// Starts it with another configuration and this kubeconfig's content, and returns at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn_as(&self, config: &str, kubeconfig: &str) -> Result<Scheduler> {
+        let kubeconfig = self.file("kubeconfig", kubeconfig)?;
         let config = self.file("config.yaml", config)?;
         Scheduler::start(&self.suite.binary, &config, &kubeconfig, self.log())
     }

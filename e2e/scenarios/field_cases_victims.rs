@@ -1,4 +1,5 @@
-//! Field cases about who goes and who does not, on the real API server. `docs/field-cases.md` says what each is about.
+//! Field cases about who goes and who does not, on the real API server. `docs/field-cases.md` says what each
+//! is about.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -246,7 +247,8 @@ pub async fn c20_a_daemonset_pod_goes_once_or_not_at_all(world: &World) -> Resul
     let only = json!({"nodeSelector": {"kubernetes.io/hostname": node}});
     let object = json!({
         "metadata": {"name": "ds"},
-        "spec": {"selector": {"matchLabels": {"app": "ds"}}, "template": template(world, "ds", "300m", Low, only)},
+        "spec": {"selector": {"matchLabels": {"app": "ds"}},
+                 "template": template(world, "ds", "300m", Low, only)},
     });
     let daemons: Api<DaemonSet> = world.api();
     let scheduler = world.scheduler().await?;

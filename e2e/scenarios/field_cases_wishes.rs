@@ -1,5 +1,7 @@
-//! Field cases about what a wish counts for and when it ends, on the real API server. `docs/field-cases.md` says what
-//! each is about.
+//! Field cases about what a wish counts for and when it ends, on the real API server. `docs/field-cases.md`
+//! says what each is about.
+
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
@@ -69,7 +71,8 @@ pub async fn c36_c49_an_infeasible_wish_counts_for_nothing(world: &World) -> Res
     scheduler.stop().await
 }
 
-/// C41 and C75: there is room, next to a finished Pod whose object stays; only the kubelet has not looked again.
+/// C41 and C75: there is room, next to a finished Pod whose object stays; only the kubelet has not looked
+/// again.
 pub async fn c41_c75_a_resize_that_fits_is_left_to_its_kubelet(world: &World) -> Result<()> {
     let node = world.mute_node("n1", 600).await?;
     world.run(PodSpec::new("r", High).cpu(200).on(&node)).await?;
@@ -179,7 +182,8 @@ pub async fn c51_another_pod_of_the_same_name_inherits_no_wish(world: &World) ->
     scheduler.stop().await
 }
 
-/// C52 and C35: allocated, not in force, with an error; and a shrink that does not happen. Neither is pending.
+/// C52 and C35: allocated, not in force, with an error; and a shrink that does not happen. Neither is
+/// pending.
 pub async fn c35_c52_in_progress_is_not_pending(world: &World) -> Result<()> {
     let node = world.mute_node("n1", 1000).await?;
     world.run(PodSpec::new("r", High).cpu(100).on(&node)).await?;
@@ -206,7 +210,8 @@ pub async fn c35_c52_in_progress_is_not_pending(world: &World) -> Result<()> {
     scheduler.stop().await
 }
 
-/// C53: a quota refuses the resize with 403. It is over the high Pods alone, so that the new one is outside it.
+/// C53: a quota refuses the resize with 403. It is over the high Pods alone, so that the new one is outside
+/// it.
 pub async fn c53_a_resize_that_a_quota_refuses_claims_nothing(world: &World) -> Result<()> {
     let node = world.node("n1", 700).await?;
     let class = High.class(&world.suite.run);
@@ -224,6 +229,17 @@ pub async fn c53_a_resize_that_a_quota_refuses_claims_nothing(world: &World) -> 
     world.run(PodSpec::new("r", High).cpu(200).on(&node)).await?;
     world.run(PodSpec::new("others", High).cpu(400).on(&node)).await?;
     let scheduler = world.scheduler().await?;
+    // The quota counts Pods that came before it was known only once its controller has looked.
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        let status = quotas.get("high").await?.status.unwrap_or_default();
+        let used = status.used.and_then(|used| used.get("requests.cpu").map(|amount| amount.0.clone()));
+        if used.as_deref() == Some("600m") {
+            break;
+        }
+        ensure!(Instant::now() < end, "the quota counts {used:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     let refused = world.resize("r", 300).await;
     let code = refused.err().and_then(|error| match error.downcast_ref::<kube::Error>() {
         Some(kube::Error::Api(status)) => Some(status.code),

@@ -15,6 +15,7 @@ mod inspect;
 mod outage;
 mod pipeline;
 mod real_node;
+mod reload;
 mod start;
 mod stories;
 
@@ -114,6 +115,11 @@ pub fn all() -> Vec<Scenario> {
             c53_a_resize_that_a_quota_refuses_claims_nothing,
             c55_the_request_of_the_pod_as_a_whole_counts,
             c58_a_node_smaller_than_the_wish_is_not_emptied,
+        },
+        reload(3)::{
+            rules_are_felt_without_a_restart,
+            new_annotation_protects_pods_that_have_it_already,
+            best_effort_deletes_what_no_budget_allows,
         },
         pipeline(3)::{
             pod_is_bound_and_says_so,

@@ -49,10 +49,13 @@ fn fault(one: &BudgetFacts, covered: usize) -> Option<Finding> {
         let next_step = "use minAvailable with a number, or give its Pods a controller with a scale";
         (Id::BudgetNotComputed, Severity::Warning, message, next_step.to_owned())
     } else if one.expected > 0 && budget.desired_healthy >= one.expected {
+        let whom = match one.expected {
+            1 => "its only Pod".to_owned(),
+            number => format!("all {number} of its Pods"),
+        };
         let demand = if one.demand.is_empty() { "its spec" } else { &one.demand };
         let message = format!(
-            "budget {object} ({demand}) wants all {} healthy and never allows an eviction, which keeps {pods}",
-            one.expected
+            "budget {object} ({demand}) wants {whom} healthy and never allows an eviction, which keeps {pods}"
         );
         let next_step = "leave room for one disruption, or run more replicas";
         (Id::BudgetNeverAllows, Severity::Warning, message, next_step.to_owned())
@@ -126,8 +129,8 @@ mod tests {
         let strict = BudgetFacts { demand: "maxUnavailable 0".into(), ..budget("web", 3, 3) };
         let findings = found(&with(strict), Id::BudgetNeverAllows);
         assert_eq!(findings[0].objects, [Object::within("PodDisruptionBudget", "ns", "web")]);
-        let expected = "budget ns/web (maxUnavailable 0) wants all 3 healthy and never allows an eviction, which \
-                        keeps 3 Pods";
+        let expected = "budget ns/web (maxUnavailable 0) wants all 3 of its Pods healthy and never allows an \
+                        eviction, which keeps 3 Pods";
         assert_eq!(findings[0].message, expected);
     }
 

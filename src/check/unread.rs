@@ -30,7 +30,7 @@ pub(super) fn find(facts: &Facts, findings: &mut Vec<Finding>) {
         severity: Severity::Info,
         objects: vec![Object::named("Check", problem.split(": ").next().unwrap_or(problem))],
         message: format!("not checked, for it could not be read: {problem}"),
-        next_step: "run the check as a user who may read it".into(),
+        next_step: "run the check as a user who may read it, or add it to the files".into(),
     }));
 }
 

@@ -26,9 +26,9 @@ pub(super) struct InspectArguments {
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// Dumps of `kubectl get pods,nodes,pdb,ns -A -o yaml` (or json) instead of a cluster; `-` is standard
-    /// input.
-    #[arg(short, long = "filename", value_name = "FILE", num_args = 1..)]
+    /// A dump of `kubectl get pods,nodes,pdb,ns -A -o yaml` (or json) instead of a cluster; `-` is standard
+    /// input. Several dumps count together: give it again.
+    #[arg(short, long = "filename", value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// A KubeSchedulerConfiguration with the policy to apply; without it the default policy for Pods with
@@ -100,7 +100,7 @@ impl InspectArguments {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.context("cannot start")?.block_on(self.fetch(&connection, &mut question))?
         } else {
-            self.read_files()?
+            read_files(&self.files)?
         };
         let explanation = inspect(objects, &question, &config, now())?;
         print(&explanation, self.output, out)
@@ -122,26 +122,6 @@ impl InspectArguments {
             connection.kubeconfig = Some(path.to_owned());
         }
         Ok(connection)
-    }
-
-    fn read_files(&self) -> Result<Objects> {
-        let mut objects = Objects::default();
-        let mut names = Vec::new();
-        for path in &self.files {
-            let (name, text) = if path.as_os_str() == "-" {
-                let mut text = String::new();
-                io::stdin().read_to_string(&mut text).context("standard input")?;
-                ("standard input".to_owned(), text)
-            } else {
-                let name = path.display().to_string();
-                let text = fs::read_to_string(path).with_context(|| name.clone())?;
-                (name, text)
-            };
-            objects.read(&name, &text)?;
-            names.push(name);
-        }
-        objects.complete(&names.join(", "))?;
-        Ok(objects)
     }
 
     /// Reads no more than the answer needs: for a Pod on a node, that node and who is on it.
@@ -173,7 +153,31 @@ impl InspectArguments {
     }
 }
 
-fn now() -> Timestamp {
+/// The objects of all files; `-` is standard input.
+///
+/// # Errors
+/// A file that cannot be read, or makes no sense; no Node in any of them.
+pub(super) fn read_files(files: &[PathBuf]) -> Result<Objects> {
+    let mut objects = Objects::default();
+    let mut names = Vec::new();
+    for path in files {
+        let (name, text) = if path.as_os_str() == "-" {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).context("standard input")?;
+            ("standard input".to_owned(), text)
+        } else {
+            let name = path.display().to_string();
+            let text = fs::read_to_string(path).with_context(|| name.clone())?;
+            (name, text)
+        };
+        objects.read(&name, &text)?;
+        names.push(name);
+    }
+    objects.complete(&names.join(", "))?;
+    Ok(objects)
+}
+
+pub(super) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_microsecond())
 }
 

@@ -388,7 +388,7 @@ fn all_pods_is_the_scope_of_one_profile_only() {
         )
     };
     let line = bad(&format!("profiles:\n{}{}", profile("a"), profile("b")));
-    let expected = "7:18: scope: expected `AllPods` in one profile only, found it in `a` and `b`";
+    let expected = "8:18: scope: expected `AllPods` in one profile only, found it in `a` and `b`";
     assert_eq!(line, format!("elbowroom.yaml:{expected}"));
 }
 

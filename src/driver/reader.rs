@@ -101,6 +101,19 @@ impl Reader {
         self.list("").await
     }
 
+    /// All PriorityClasses.
+    ///
+    /// # Errors
+    /// The API server cannot be reached, or refuses.
+    pub async fn priority_classes(&self) -> Result<Vec<wire::PriorityClass>> {
+        self.list("").await
+    }
+
+    /// The clients behind it.
+    pub(super) fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
     fn namespaced<K: Resource<DynamicType = (), Scope = NamespaceResourceScope>>(
         &self,
         name: &str,
@@ -156,7 +169,8 @@ impl Reader {
 fn listing<K: Listed>() -> String {
     let (kind, group) = (K::plural(&()), K::group(&()));
     let dot = if group.is_empty() { "" } else { "." };
-    let everywhere = if K::kind(&()) == "Pod" || !group.is_empty() { " in all namespaces" } else { "" };
+    let namespaced = ["Pod", "PodDisruptionBudget"].contains(&K::kind(&()).as_ref());
+    let everywhere = if namespaced { " in all namespaces" } else { "" };
     format!("list {kind}{dot}{group}{everywhere}")
 }
 
@@ -190,13 +204,20 @@ mod tests {
     #[tokio::test]
     async fn a_missing_right_is_named_in_one_line() {
         let forbidden = status(403, "Forbidden", "pods is forbidden: User \"eve\" cannot list resource");
-        let (client, _) = answered_each(vec![(403, forbidden)]);
+        let (client, _seen) = answered_each(vec![(403, forbidden)]);
         let error = format!("{:#}", reader(client).pods_on("n1").await.unwrap_err());
         assert!(
             error.starts_with("missing right: list pods in all namespaces: pods is forbidden"),
             "{error}"
         );
         assert_eq!(error.lines().count(), 1);
+    }
+
+    #[test]
+    fn only_what_is_in_namespaces_is_listed_in_all_of_them() {
+        assert_eq!(listing::<wire::Budget>(), "list poddisruptionbudgets.policy in all namespaces");
+        assert_eq!(listing::<wire::PriorityClass>(), "list priorityclasses.scheduling.k8s.io");
+        assert_eq!(listing::<wire::Node>(), "list nodes");
     }
 
     #[tokio::test]

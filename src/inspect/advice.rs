@@ -57,6 +57,9 @@ pub fn next_steps(found: &Findings<'_>) -> Vec<String> {
     let own = format!("kubectl -n {} get pod {}", pod.id.namespace, pod.id.name);
     let one = |step: String| vec![step];
     if let Some(wish) = &found.wish {
+        if !wish.refusals.is_empty() {
+            return one("plan another request: what is refused is said above".to_owned());
+        }
         match found.reason() {
             Reason::Preempting => return one(format!("if these may go, ask for it: {}", wish.command)),
             Reason::WaitingForKubelet => {

@@ -5,7 +5,7 @@
 use super::names;
 use super::shape::{Group, Neighbour, Victim};
 use crate::cluster::{BudgetKey, Cluster, PodId, PodRow};
-use crate::model::Str;
+use crate::model::{PodRef, Str};
 use crate::resize::eligible::payer;
 use crate::resize::explain::Standing;
 use crate::resize::policy::Protection;
@@ -29,12 +29,20 @@ pub fn victims(cluster: &Cluster, others: &[(PodId, Standing)], forced: &[Str]) 
     .collect()
 }
 
-/// Those who stay, in the order of what keeps them.
-pub fn groups(cluster: &Cluster, others: &[(PodId, Standing)]) -> Vec<Group> {
+/// Those who stay, in the order of what keeps them. `taken` are those who go for another resize first.
+pub fn groups(
+    cluster: &Cluster,
+    others: &[(PodId, Standing)],
+    taken: &[(PodRef, Vec<PodRef>)],
+) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (id, standing) in others {
         let (Some(row), Some(rule)) = (cluster.pods.get(*id), rule(standing)) else { continue };
-        let detail = detail(cluster, standing);
+        let other = taken.iter().find(|(_, victims)| victims.contains(&row.pod.id));
+        let (rule, detail) = match other {
+            Some((other, _)) => ("GoesForAnother", format!("goes first, for {}", names::path(other))),
+            None => (rule, detail(cluster, standing)),
+        };
         let pod = neighbour(cluster, row);
         match groups.iter_mut().find(|group| group.rule == rule && group.detail == detail) {
             Some(group) => group.pods.push(pod),

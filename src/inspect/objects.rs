@@ -18,6 +18,8 @@ pub struct Objects {
     pub budgets: Vec<wire::Budget>,
     /// Namespaces.
     pub namespaces: Vec<wire::Namespace>,
+    /// PriorityClasses, which explain nothing and are there for `check`.
+    pub classes: Vec<wire::PriorityClass>,
     /// What they lack, one sentence each.
     pub notes: Vec<String>,
 }
@@ -69,7 +71,8 @@ impl Objects {
     }
 
     fn count(&self) -> usize {
-        self.pods.len() + self.nodes.len() + self.budgets.len() + self.namespaces.len()
+        let own = self.pods.len() + self.nodes.len() + self.budgets.len();
+        own + self.namespaces.len() + self.classes.len()
     }
 
     /// `kind` is what a typed list says of its items, which need not say it themselves.
@@ -98,6 +101,7 @@ impl Objects {
             "Node" => self.nodes.push(typed(&kind, object)?),
             "PodDisruptionBudget" => self.budgets.push(typed(&kind, object)?),
             "Namespace" => self.namespaces.push(typed(&kind, object)?),
+            "PriorityClass" => self.classes.push(typed(&kind, object)?),
             _ => {}
         }
         Ok(())

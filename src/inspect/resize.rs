@@ -34,7 +34,7 @@ pub struct Findings<'a> {
 
 /// A resize that is only planned.
 pub struct Wish {
-    /// Why the API would refuse it.
+    /// Why the API would refuse it; empty if it would not.
     pub refusals: Vec<Refusal>,
     /// The command that asks for it.
     pub command: String,
@@ -82,7 +82,7 @@ impl Findings<'_> {
             tried_before: self.picture.before.iter().map(|id| names::path_of(cluster, *id)).collect(),
             victims: neighbours::victims(cluster, &self.picture.others, &self.verdict.forced),
             exact: self.verdict.exact,
-            neighbours: neighbours::groups(cluster, &self.picture.others),
+            neighbours: neighbours::groups(cluster, &self.picture.others, &self.verdict.others),
         }
     }
 }

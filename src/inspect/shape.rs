@@ -183,8 +183,8 @@ pub struct Victim {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
-    /// `NotNeeded`, `KeptByBudget`, `OverlappingBudgets`, `Protected`, `GraceTooLong`, `TooYoung`, `Leaving`,
-    /// `MirrorPod` or `SameOrHigherPriority`.
+    /// `NotNeeded`, `KeptByBudget`, `OverlappingBudgets`, `Protected`, `TooYoung`, `GraceTooLong`, `Leaving`,
+    /// `MirrorPod`, `SameOrHigherPriority` or `GoesForAnother`.
     pub rule: &'static str,
     /// The rule in words, with the name of the budget or field.
     pub detail: String,

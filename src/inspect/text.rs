@@ -1,8 +1,9 @@
 //! An explanation on one screen.
 //!
-//! Invariant: no line is wider than [`WIDTH`] unless one word is; long lists are cut and say so.
+//! Invariant: after the first, which is the whole answer in one line, no line is wider than [`WIDTH`] unless one word
+//! is; long lists are cut and say so.
 
-use super::names::{few, listed};
+use super::names::{count, few, listed};
 use super::shape::{Explanation, Group, NodeLine, Placement, Resize, RoomLine, Said, Victim};
 use std::fmt::Write;
 
@@ -10,6 +11,10 @@ use std::fmt::Write;
 pub const WIDTH: usize = 100;
 /// Where the text after a label begins.
 const INDENT: usize = 12;
+/// Characters of a condition's sentence.
+const SENTENCE: usize = 320;
+/// Beyond this the node's name has a line of its own above the table.
+const LONGEST_HEAD: usize = 18;
 /// Victims that are listed one by one.
 const VICTIMS: usize = 6;
 /// Groups of neighbours.
@@ -20,7 +25,7 @@ const NODES: usize = 10;
 /// The explanation as people read it.
 pub fn text(explanation: &Explanation) -> String {
     let mut page = Page::default();
-    page.wrapped("", &explanation.summary, 2);
+    page.line(&explanation.summary);
     if explanation.resize.is_some() || explanation.placement.is_some() {
         page.line("");
         subject(&mut page, explanation);
@@ -130,8 +135,8 @@ fn resize(page: &mut Page, resize: &Resize, explanation: &Explanation) {
     resize.neighbours.iter().take(GROUPS).enumerate().for_each(|(at, one)| {
         page.labelled(if at == 0 { "Stays" } else { "" }, &group(one));
     });
-    if resize.neighbours.len() > GROUPS {
-        page.labelled("", &format!("and Pods by {} more rules", resize.neighbours.len() - GROUPS));
+    if let Some(more) = resize.neighbours.len().checked_sub(GROUPS).filter(|more| *more > 0) {
+        page.labelled("", &format!("and more, for {}", count(more, "further reason")));
     }
 }
 
@@ -139,10 +144,16 @@ fn same(told: &Said, state: &Said) -> bool {
     told.reason == state.reason && told.message == state.message
 }
 
-/// A sentence of a condition without its advice, which is among the next steps.
-fn what(message: &str) -> &str {
+/// A sentence of a condition without its advice, which is among the next steps, and not longer than four lines.
+fn what(message: &str) -> String {
     let message = message.trim();
-    message.rsplit_once(". ").map_or(message, |(what, _)| what)
+    let what = message.rsplit_once(". ").map_or(message, |(what, _)| what);
+    let cut: String = what.chars().take(SENTENCE).collect();
+    if cut.len() == what.len() {
+        cut
+    } else {
+        format!("{} …", cut.rsplit_once(' ').map_or("", |(cut, _)| cut))
+    }
 }
 
 fn victim(one: &Victim) -> String {
@@ -170,7 +181,11 @@ fn group(one: &Group) -> String {
 fn room(page: &mut Page, lines: &[RoomLine], node: &str) {
     let head =
         ["allocatable", "others hold", "leaving", "taken before", "left for it", "asks for", "short of"];
-    let first = format!("Room on {node}");
+    let mut first = format!("Room on {node}");
+    if first.len() > LONGEST_HEAD {
+        page.line(&first);
+        first.clear();
+    }
     let names = lines.iter().map(|line| line.resource.len() + 2).chain([first.len()]);
     let width = names.max().unwrap_or_default();
     let cells = |line: &RoomLine| {

@@ -135,10 +135,18 @@ impl Queue {
         let Some(entry) = self.entries.get_mut(preemptor).filter(|_| stands) else { return };
         self.plans += 1;
         evict(entry, cluster, (&asked.victims, &asked.forced), self.plans, now, orders);
-        if let Verdict::Evict { victims, exact, message, .. } = verdict {
-            self.recent.note(&entry.profile, victims.len(), now);
-            tell(entry, cluster, (Reason::Preempting, message), now, orders, &mut self.wakes);
-            orders.push(entry.preempting(victims, exact));
+        match verdict {
+            Verdict::Evict { victims, exact, message, .. } => {
+                self.recent.note(&entry.profile, victims.len(), now);
+                tell(entry, cluster, (Reason::Preempting, message), now, orders, &mut self.wakes);
+                orders.push(entry.preempting(victims, exact));
+            }
+            Verdict::State { reason, message, .. } => {
+                entry.announced = None;
+                let told = (reason, text::evicting_itself(&message));
+                tell(entry, cluster, told, now, orders, &mut self.wakes);
+            }
+            Verdict::Unread => {}
         }
     }
 }

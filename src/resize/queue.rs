@@ -289,7 +289,10 @@ impl Queue {
                 None => {
                     self.plans += 1;
                     let own = [entry.pod.clone()];
-                    begin(entry, cluster, (&own, &[]), self.plans, now, orders);
+                    if !begin(entry, cluster, (&own, &[]), self.plans, now, orders) {
+                        // Its budget is read first, and until that says yes nothing has changed.
+                        return;
+                    }
                     message = text::evicting_itself(&message);
                     entry.announced = None;
                 }

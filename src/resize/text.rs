@@ -66,11 +66,17 @@ pub fn duration(span: Span) -> String {
     if text.is_empty() { "0s".to_owned() } else { text }
 }
 
+/// More Pods than this are only counted: a sentence stays one.
+const NAMED: usize = 10;
+
 /// The Pods: by name where the growing Pod's owner may know them, else by number.
 fn named<'a>(row: &PodRow, pods: impl IntoIterator<Item = &'a PodRef>) -> String {
     let (near, far): (Vec<_>, Vec<_>) =
         pods.into_iter().partition(|pod| pod.namespace == row.pod.id.namespace);
-    let mut parts: Vec<String> = near.iter().map(|pod| pod.name.to_string()).collect();
+    let mut parts: Vec<String> = near.iter().take(NAMED).map(|pod| pod.name.to_string()).collect();
+    if near.len() > NAMED {
+        parts.push(format!("{} more", near.len() - NAMED));
+    }
     if !far.is_empty() {
         parts.push(format!("{} in other namespaces", count(far.len(), "Pod")));
     }
@@ -332,7 +338,7 @@ pub(super) fn disagrees(cluster: &Cluster, node: NodeId, view: &View, row: &PodR
     let allocatable = cluster.nodes.allocatable();
     let one = |(id, _): (ResourceId, i64)| {
         let others = allocatable.get(id, node.index()) - view.free.get(id) - row.charge.held.get(id);
-        format!("{} {others}", cluster.resources.name(id))
+        format!("{} {}", cluster.resources.name(id), amount(id, others))
     };
     let sums = row.charge.desired.iter().map(one).collect::<Vec<_>>().join(", ");
     let (name, words) = (&cluster.nodes.row(node).node.name, kubelet.trim().trim_end_matches('.'));

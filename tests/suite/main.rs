@@ -1,6 +1,7 @@
 //! Tests that need no cluster.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
+mod check;
 mod command_line;
 mod documentation;
 mod field_cases;

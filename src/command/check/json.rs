@@ -1,9 +1,9 @@
-//! A report for scripts; `docs/check.md` has its fields.
+//! A report for scripts, as JSON or YAML; `docs/check.md` has its fields.
 //!
 //! Invariant: fields are added, never renamed or taken away, within one apiVersion.
 
+use super::facts::Seen;
 use crate::check::{Object, Report, Severity};
-use crate::driver::Survey;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -63,8 +63,20 @@ impl<'a> About<'a> {
 ///
 /// # Errors
 /// None that a report can cause.
-pub fn render(survey: &Survey, report: &Report) -> serde_json::Result<String> {
-    let facts = &survey.facts;
+pub fn render(seen: &Seen, report: &Report) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&page(seen, report))
+}
+
+/// The same as YAML.
+///
+/// # Errors
+/// None that a report can cause.
+pub fn yaml(seen: &Seen, report: &Report) -> anyhow::Result<String> {
+    Ok(serde_yaml::to_string(&page(seen, report))?)
+}
+
+fn page<'a>(seen: &'a Seen, report: &'a Report) -> Page<'a> {
+    let facts = &seen.facts;
     let findings = report.findings.iter().map(|finding| Found {
         id: finding.id.as_str(),
         severity: finding.severity.as_str(),
@@ -72,11 +84,11 @@ pub fn render(survey: &Survey, report: &Report) -> serde_json::Result<String> {
         message: &finding.message,
         next_step: &finding.next_step,
     });
-    serde_json::to_string_pretty(&Page {
+    Page {
         api_version: "elbowroom.dev/v1alpha1",
         kind: "CheckReport",
         cluster: Cluster {
-            server: &survey.url,
+            server: &seen.source,
             version: facts.server.as_deref(),
             nodes: facts.nodes.len(),
             pods: facts.pods.len(),
@@ -90,7 +102,7 @@ pub fn render(survey: &Survey, report: &Report) -> serde_json::Result<String> {
             info: report.count(Severity::Info),
         },
         findings: findings.collect(),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -114,8 +126,9 @@ mod tests {
             message: "found".into(),
             next_step: "mend".into(),
         };
-        let survey = Survey { url: "https://api".into(), facts };
-        let text = render(&survey, &Report { findings: vec![finding] }).unwrap();
+        let seen = Seen { source: "https://api".into(), facts };
+        let report = Report { findings: vec![finding] };
+        let text = render(&seen, &report).unwrap();
         let kind = "PodDisruptionBudget";
         let expected = json!({
             "apiVersion": "elbowroom.dev/v1alpha1",
@@ -135,5 +148,7 @@ mod tests {
             }],
         });
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
+        let text = yaml(&seen, &report).unwrap();
+        assert_eq!(serde_yaml::from_str::<Value>(&text).unwrap(), expected);
     }
 }

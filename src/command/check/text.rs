@@ -2,8 +2,8 @@
 //!
 //! Invariant: one rule never fills the screen; what is left out is counted.
 
+use super::facts::Seen;
 use crate::check::{Finding, Object, Report, Severity};
-use crate::driver::Survey;
 use std::fmt::Write;
 
 /// Findings of one rule that are shown.
@@ -14,11 +14,11 @@ const NAMES: usize = 4;
 const WIDTH: usize = 100;
 
 /// The whole page.
-pub fn render(survey: &Survey, report: &Report) -> String {
-    let facts = &survey.facts;
+pub fn render(seen: &Seen, report: &Report) -> String {
+    let facts = &seen.facts;
     let mut page = String::new();
-    let version = facts.server.as_deref().unwrap_or("unknown version");
-    let _ = writeln!(page, "{} ({version})", survey.url);
+    let version = facts.server.as_deref().unwrap_or("version unknown");
+    let _ = writeln!(page, "{} ({version})", seen.source);
     let counts = [
         count(facts.nodes.len(), "node"),
         count(facts.pods.len(), "Pod"),
@@ -109,7 +109,7 @@ mod tests {
         let rights = Some(Rights { of: "jane".into(), missing: vec![] });
         let facts =
             Facts { server: Some("v1.37.2".into()), rights, classes: Some(vec![]), ..Facts::default() };
-        render(&Survey { url: "https://api".into(), facts }, &Report { findings })
+        render(&Seen { source: "https://api".into(), facts }, &Report { findings })
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what may not be read, or is not there, is unknown and no failure.
 
+use super::super::calls::root;
 use crate::check::{GATE, GateFacts, KubeScheduler};
 use k8s_openapi::api::core::v1::{Container, Pod};
 use kube::api::ListParams;
@@ -27,7 +28,7 @@ async fn schedulers(client: &Client) -> Result<Vec<KubeScheduler>, String> {
     let api = Api::<Pod>::namespaced(client.clone(), "kube-system");
     let params = ListParams::default();
     let list = match tokio::time::timeout(TIMEOUT, api.list(&params)).await {
-        Ok(answer) => answer.map_err(|error| super::root(&error))?,
+        Ok(answer) => answer.map_err(|error| root(&error))?,
         Err(_) => return Err(format!("no answer within {TIMEOUT:?}")),
     };
     Ok(list.items.into_iter().filter_map(scheduler).collect())

@@ -1,7 +1,7 @@
 //! What a kubelet writes into the status of a Pod, said by a scenario instead.
 //!
-//! Invariant: what is not given stays; conditions and containers are told apart by type and name, as in a strategic
-//! merge patch.
+//! Invariant: what is not given stays; conditions and containers are told apart by type and name, as in a
+//! strategic merge patch.
 
 use super::{Api, Refusal, not_found};
 use crate::model::Timestamp;

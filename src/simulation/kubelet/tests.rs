@@ -350,12 +350,12 @@ fn a_pod_whose_image_is_pulled_stays_pending() {
 #[test]
 fn a_passive_kubelet_says_what_the_scenario_says() {
     let report = "{at: 1s, report: {pod: p, status: {conditions: [{type: PodResizePending, status: \"True\", \
-                  reason: Deferred, message: no}]}}}";
+                  reason: Deferred, message: full}]}}}";
     let withdraw =
         "{at: 3s, report: {pod: p, withdraw: [PodResizePending], status: {observedGeneration: 7}}}";
     let passive = "{name: n1, annotations: {simulation.elbowroom.dev/kubelet: passive}}";
     let stage = Stage::new(&[report, withdraw]).node(passive).pod("p", 0, "100m");
-    assert_eq!(pending(&stage.play(2), "p"), Some(("Deferred".to_owned(), "no".to_owned())));
+    assert_eq!(pending(&stage.play(2), "p"), Some(("Deferred".to_owned(), "full".to_owned())));
     let world = stage.play(4);
     assert_eq!(pending(&world, "p"), None);
     assert!(pod(&world, "p").ready(), "the rest stays");

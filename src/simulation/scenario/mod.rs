@@ -1,6 +1,7 @@
 //! Scenario files: a first document that says what happens when, then plain Kubernetes manifests.
 //!
-//! Invariant: a file is understood completely or refused with the place of what was not; nothing in it is ignored.
+//! Invariant: a file is understood completely or refused with the place of what was not; nothing in it is
+//! ignored.
 //!
 //! ```yaml
 //! apiVersion: elbowroom.dev/v1alpha1
@@ -18,11 +19,12 @@
 //! # ...
 //! ```
 //!
-//! Steps are `resize {pod, namespace, container, podLevel, cpu, memory}`, `report {pod, namespace, status, withdraw}`, `create {…a manifest…}`, `delete {pod, namespace}`,
-//! `node {name, allocatable, ready, cordon, labels, taints, disableResizePreemption, delete}`,
-//! `budget {name, namespace, disruptionsAllowed, minAvailable, maxUnavailable, delete}` or `restart: elbowroom`. Time 0s is
-//! 2026-01-01T00:00:00Z. A Pod whose manifest names its node runs there from the beginning; its `status` may say
-//! what differs from its spec.
+//! Steps are `resize {pod, namespace, container, podLevel, cpu, memory}`, `report {pod, namespace, status,
+//! withdraw}`, `create {…a manifest…}`, `delete {pod, namespace}`, `node {name, allocatable, ready, cordon,
+//! labels, taints, disableResizePreemption, delete}`, `budget {name, namespace, disruptionsAllowed,
+//! minAvailable, maxUnavailable, delete}` or `restart: elbowroom`. Time 0s is 2026-01-01T00:00:00Z. A Pod
+//! whose manifest names its node runs there from the beginning; its `status` may say what differs from its
+//! spec.
 
 mod annotations;
 mod known;

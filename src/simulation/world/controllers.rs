@@ -1,4 +1,5 @@
-//! Controllers of workloads, as far as scenarios need them: a Pod that is taken away comes back under a new name.
+//! Controllers of workloads, as far as scenarios need them: a Pod that is taken away comes back under a new
+//! name.
 //!
 //! Invariant: one Pod comes for one that went, and only where its manifest says so.
 
@@ -8,8 +9,8 @@ use crate::simulation::objects::{Key, PodExt};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-/// On a Pod: its controller makes it anew. `pending`: for a scheduler to place. `bound`: and another scheduler, which
-/// heeds no claims, has put it on the same node before anybody else can look.
+/// On a Pod: its controller makes it anew. `pending`: for a scheduler to place. `bound`: and another
+/// scheduler, which heeds no claims, has put it on the same node before anybody else can look.
 pub const COMES_BACK: &str = "simulation.elbowroom.dev/comes-back";
 /// The values of [`COMES_BACK`].
 pub const WAYS_BACK: [&str; 2] = ["pending", "bound"];

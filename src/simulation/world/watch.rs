@@ -1,6 +1,7 @@
 //! Watches: changes become facts that come a little later, and every life begins with whole lists.
 //!
-//! Invariant: a finished Pod is not watched, so its end is told as a deletion, as the driver's field selector has it.
+//! Invariant: a finished Pod is not watched, so its end is told as a deletion, as the driver's field selector
+//! has it.
 
 use super::{Task, WATCH, What, World};
 use crate::engine::{Fact, Input};
@@ -100,7 +101,8 @@ impl World {
         all
     }
 
-    /// A watch has expired: what it still had on its way is lost, and the list that follows is of a later moment.
+    /// A watch has expired: what it still had on its way is lost, and the list that follows is of a later
+    /// moment.
     pub(super) fn expire(&mut self) {
         let (kind, pause) = self.draw_relist();
         if self.brain.is_none() || self.listing.get(kind).is_none_or(|busy| *busy) {

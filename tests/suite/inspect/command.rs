@@ -20,7 +20,7 @@ fn path(name: &str) -> String {
 
 #[test]
 fn a_dump_is_explained_without_a_cluster() {
-    let output = run(&["explain", "shop/cart-0", "-f", &path("blocked-by-pdb")]);
+    let output = run(&["explain", "-f", &path("blocked-by-pdb"), "shop/cart-0"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("PodDisruptionBudget shop/web"), "{text}");

@@ -72,6 +72,11 @@ fn who_goes_for_a_resize_that_comes_first_is_told() {
     insta::assert_snapshot!("two_deferred", screen(&explanation));
     let resize = explanation.resize.expect("a resize");
     assert_eq!(resize.tried_before, ["shop/first-0"]);
+    let taken = resize.neighbours.iter().find(|group| group.rule == "GoesForAnother").expect("somebody");
+    assert_eq!(
+        (taken.pods[0].name.as_str(), taken.detail.as_str()),
+        ("batch-1", "goes first, for shop/first-0")
+    );
 }
 
 #[test]

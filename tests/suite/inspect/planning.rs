@@ -68,9 +68,14 @@ fn what_would_be_blocked_says_by_what() {
 #[test]
 fn a_request_beyond_the_node_is_refused_with_403() {
     let explanation = cpu("plain", "cart-0", "1500m");
-    let told = "from Kubernetes 1.37 on admission refuses it: shop/cart-0 would ask for more than node n1 has: cpu 1500m of 1300m";
+    let told = "from Kubernetes 1.37 on admission refuses it: shop/cart-0 would ask for more than node n1 has: \
+                cpu 1500m of 1300m";
     assert_eq!(refusals(&explanation), [(403, told)]);
-    assert!(explanation.summary.ends_with("ExceedsNode"), "{}", explanation.summary);
+    assert_eq!(
+        explanation.summary,
+        "Pod shop/cart-0 on node n1: the API server would refuse the resize with 403"
+    );
+    assert_eq!(explanation.resize.as_ref().expect("a resize").state.reason, "ExceedsNode");
     insta::assert_snapshot!("plan_exceeds", screen(&explanation));
 }
 

@@ -3,7 +3,7 @@
 use super::world::*;
 use elbowroom::engine::{Effect, Fact, Input};
 use elbowroom::model::taint::{Taint, TaintEffect};
-use elbowroom::model::{Node, Placement, Pod};
+use elbowroom::model::{Node, Placement, Pod, Timestamp};
 use elbowroom::resize::Reason;
 use elbowroom::resize::policy::{Mode, Protect, ResizePolicy};
 
@@ -200,4 +200,13 @@ fn a_blocked_state_is_announced_once() {
     let blocked =
         |effect: &&Effect| matches!(effect, Effect::Emit(e) if e.reason == "ResizePreemptionBlocked");
     assert!(world.effects.iter().filter(blocked).count() <= 1);
+}
+
+#[test]
+fn nobody_goes_for_a_pod_that_is_leaving_itself() {
+    // Its kubelet may leave the condition as it is until the end.
+    let leaving = Pod { deletion: Some(Timestamp::from_seconds(3600)), ..growing() };
+    let mut world = World::new(vec![node("n1", "300m")], vec![pod("v", 1, "200m"), leaving], vec![]);
+    assert_eq!(world.agree(), Vec::<String>::new());
+    assert_eq!(world.reason("p"), None);
 }

@@ -1,5 +1,6 @@
 //! The engine in a simulated cluster.
 
+mod autoscaler;
 mod faults;
 mod field_cases;
 mod golden;

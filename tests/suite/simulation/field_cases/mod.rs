@@ -1,7 +1,8 @@
-//! Faults that people met in the field, each as a scenario file and what must come of it. `docs/field-cases.md` lists
-//! them.
+//! Faults that people met in the field, each as a scenario file and what must come of it.
+//! `docs/field-cases.md` lists them.
 //!
-//! Invariant: a name begins with the number of its case, and a check is on reasons and facts, not on sentences.
+//! Invariant: a name begins with the number of its case, and a check is on reasons and facts, not on
+//! sentences.
 
 mod budgets;
 mod counted;
