@@ -184,6 +184,9 @@ impl Case {
         documents.retain(|document| !document.is_null());
         ensure!(!documents.is_empty(), "empty");
         let head: Head = serde_json::from_value(documents.remove(0))?;
+        for step in head.steps.iter().filter_map(Value::as_object) {
+            ensure!(!step.contains_key("report"), "has a kubelet say what the stand-in for it does not");
+        }
         let steps = head.steps.into_iter().map(serde_json::from_value).collect::<Result<Vec<Step>, _>>()?;
         let mut timed = steps.into_iter().map(|s| Ok((s.at()?, s))).collect::<Result<Vec<_>>>()?;
         timed.sort_by_key(|(at, _)| *at);
@@ -216,7 +219,7 @@ fn playable(manifest: &Value) -> Result<()> {
     for (key, value) in annotations.into_iter().flatten() {
         ensure!(key != "kubernetes.io/config.mirror", "has a mirror Pod, which needs a kubelet");
         let known = key == EXIT_AFTER || (key == KUBELET && value == "passive");
-        ensure!(known || !key.starts_with(SIMULATION), "has a node with {key}: {value}");
+        ensure!(known || !key.starts_with(SIMULATION), "needs {key}: {value}");
     }
     if kind == "Pod" {
         let pod: Pod = serde_json::from_value(manifest.clone())?;

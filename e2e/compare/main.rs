@@ -64,7 +64,7 @@ async fn run(filter: Vec<String>) -> Result<ExitCode> {
     let (today, ours) = (Timestamp::now().strftime("%Y-%m-%d"), env!("CARGO_PKG_VERSION"));
     print(&format!("{today}, Kubernetes and kube-scheduler {version}, elbowroom {ours}.\n\n"));
     print(&table(&rows));
-    left_out.iter().for_each(|why| print(&format!("Not played: {why}.\n")));
+    left_out.iter().for_each(|why| print(&format!("- Not played: {why}.\n")));
     print(&format!("\n{} plays in {:.0} s.\n", rows.len(), begun.elapsed().as_secs_f64()));
     let wrong: Vec<_> = rows.iter().filter_map(Row::disagreement).collect();
     wrong.iter().for_each(|line| say(&format!("compare: {line}")));

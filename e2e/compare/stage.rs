@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::case::{Case, EXIT_AFTER, KUBELET, duration};
-use crate::harness::{SimulatedNode, World};
+use crate::harness::{SimulatedNode, World, is_leaving};
 
 /// Keeps Pods without a node on the nodes of their own world.
 const HOME: &str = "e2e.elbowroom.dev/namespace";
@@ -56,6 +56,8 @@ impl<'a> Stage<'a> {
             let started = |pod: &Pod| pod.status.as_ref().is_some_and(|s| s.start_time.is_some());
             world.wait(name(pod)?, "has started", started).await?;
         }
+        // Not before all Pods are there: what is full in the file is not full until then.
+        of("Node").try_for_each(|node| stage.judge(node))?;
         // Its Pods were there before it became so.
         for node in of("Node").filter(|node| !is_ready(node)) {
             let node = stage.node_name(name(node)?);
@@ -75,7 +77,10 @@ impl<'a> Stage<'a> {
     pub async fn create(&self, manifest: &Value) -> Result<()> {
         match manifest["kind"].as_str() {
             Some("Pod") => self.pod(manifest).await,
-            Some("Node") => self.node(manifest).await,
+            Some("Node") => {
+                self.node(manifest).await?;
+                self.judge(manifest)
+            }
             Some("PodDisruptionBudget") => self.budget(manifest).await,
             other => anyhow::bail!("cannot create a {other:?} in the middle"),
         }
@@ -92,11 +97,17 @@ impl<'a> Stage<'a> {
         patch["status"] = json!({"allocatable": allocatable, "capacity": allocatable});
         patch["metadata"] = json!({"labels": manifest.pointer("/metadata/labels")});
         prune(&mut patch);
-        let judges = annotation(manifest, KUBELET) != Some("passive");
         // Its size is read off the object below.
-        let short = name(manifest)?;
-        let name = self.world.node_with(short, SimulatedNode { cpu: 0, judges }, patch).await?;
+        let silent = SimulatedNode { cpu: 0, judges: false };
+        let name = self.world.node_with(name(manifest)?, silent, patch).await?;
         self.learn(&name).await
+    }
+
+    /// Lets the kubelet of a node judge resizes, unless the file says that it does not.
+    fn judge(&self, manifest: &Value) -> Result<()> {
+        let judges = annotation(manifest, KUBELET) != Some("passive");
+        self.world.kubelet.add(&self.node_name(name(manifest)?), SimulatedNode { cpu: 0, judges });
+        Ok(())
     }
 
     /// Tells the kubelet what its node looks like now.
@@ -218,13 +229,15 @@ impl<'a> Stage<'a> {
         Ok((self.healthy(selector)? - wanted).max(0))
     }
 
-    /// How many ready Pods there are, those on their way out included.
+    /// How many ready Pods there are that stay, as the disruption controller counts them.
     fn healthy(&self, selector: LabelSelector) -> Result<i64> {
         let selector = Selector::try_from(selector)?;
         let seen = self.world.observer.now();
         let ready = |pod: &&Pod| {
             let ready = crate::harness::condition(pod, "Ready").is_some_and(|c| c.status == "True");
-            ready && selector.matches(pod.metadata.labels.as_ref().unwrap_or(&BTreeMap::new()))
+            ready
+                && !is_leaving(pod)
+                && selector.matches(pod.metadata.labels.as_ref().unwrap_or(&BTreeMap::new()))
         };
         Ok(i64::try_from(seen.pods.values().filter(ready).count())?)
     }

@@ -48,8 +48,12 @@ pub fn settled(pod: &Pod) -> bool {
     desired(pod) == allocated(pod)
 }
 
-/// The larger of allocation and what the containers really have, resource by resource.
+/// The larger of allocation and what the containers really have, resource by resource. A Pod that is yet to start
+/// will get what it asks for.
 pub fn held(pod: &Pod) -> Milli {
+    if pod.status.as_ref().is_none_or(|s| s.container_statuses.is_none()) {
+        return desired(pod);
+    }
     let mut held = allocated(pod);
     let mut actual = overhead(pod);
     let statuses = pod.status.as_ref().and_then(|s| s.container_statuses.as_deref()).unwrap_or_default();
