@@ -7,6 +7,7 @@ use super::evict::refusal;
 use super::{Failure, pods, within};
 use crate::engine::EvictAnswer;
 use crate::model::PodRef;
+use k8s_openapi::jiff;
 use kube::Client;
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use serde::de::IgnoredAny;
@@ -29,6 +30,8 @@ async fn mark(client: &Client, pod: &PodRef, reporter: &str) -> Result<(), Failu
     let condition = json!({
         "type": "DisruptionTarget",
         "status": "True",
+        // Without a time the disruption controller takes the mark for one that was forgotten, and clears it.
+        "lastTransitionTime": jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).ok(),
         "reason": "PreemptionByScheduler",
         "message": format!("{reporter}: preempting to accommodate a higher priority pod"),
     });
@@ -63,6 +66,7 @@ mod tests {
         assert_eq!(marked.body["metadata"]["uid"], "u1");
         let condition = &marked.body["status"]["conditions"][0];
         assert_eq!(condition["reason"], "PreemptionByScheduler");
+        assert!(condition["lastTransitionTime"].as_str().unwrap().ends_with('Z'), "{condition}");
         assert_eq!(condition["message"], "elbowroom: preempting to accommodate a higher priority pod");
         let deleted = seen.recv().await.unwrap();
         assert!(deleted.line.starts_with("DELETE /api/v1/namespaces/ns/pods/p"), "{}", deleted.line);
